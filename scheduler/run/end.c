@@ -8,7 +8,7 @@
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
-/* Notes the measured use now, because the nodes forget the tasks before their allocations end. */
+/* Records the measured use now, because the nodes forget the tasks before their allocations end. */
 static int note_used(struct live_run *run, struct storage *st, struct err *e)
 {
     for (int i = 0; i < run->n_slots; i++) {
@@ -28,7 +28,7 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
     int64_t now = wakes_wall(run->runs->wakes);
     const struct run_end end = {
         .succeeded = out->kind == OUT_SUCCEEDED,
-        /* The row may lack it: a full disk may have rolled the stop back. */
+        /* The row may lack the stop: a full disk may have rolled it back. */
         .stopped = out->kind == OUT_STOPPED && run->row.stop == STOP_RUN,
         .has_exit_code = out->has_exit_code,
         .exit_code = out->exit_code,
@@ -65,7 +65,8 @@ static void log_end(struct live_run *run)
                  LF_STR("remedy", why->remedy));
 }
 
-/* On disk: the nodes may forget the run. Rolled back: the end must be written again. */
+/* If the end of the run is on disk, the nodes may forget the run. If the write was rolled back, the
+ * end must be written again. */
 static void effect_ended(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;
@@ -97,7 +98,8 @@ void run_write_end(struct live_run *run)
     wake_when_durable(run->runs->wakes, effect_ended, run->runs, run->row.id);
 }
 
-/* LOST: on a node that was given up, tasks may still run. */
+/* Ends the allocation of one node. It is "lost" if the node was given up, because tasks may still
+ * run on that node. */
 static int release_part(struct live_run *run, struct run_slot *slot, struct allocation *al,
                         struct err *e)
 {
@@ -120,7 +122,7 @@ static int release_part(struct live_run *run, struct run_slot *slot, struct allo
     return st_allocation_keep(rs->st, al, true, rs->kept_outputs, e);
 }
 
-/* A line for the story of the run. */
+/* One line for users: why the run is requeued. */
 static const char *why_again(struct live_run *run)
 {
     const char *why = failure_line(&run->a, &run->out.why);
@@ -130,7 +132,7 @@ static const char *why_again(struct live_run *run)
                         run->spec.wishes.retry.times, why);
 }
 
-/* Moves the run back to waiting, or to over. */
+/* Changes the state in the run's row to waiting if the run is requeued, otherwise to over. */
 static int move_on(struct live_run *run, struct err *e)
 {
     struct runs *rs = run->runs;
@@ -164,8 +166,8 @@ static int release_tx(struct storage *st, void *ctx, struct err *e)
     return rc < 0 ? -1 : move_on(run, e);
 }
 
-/* Rolled back: the rows still allocate the nodes to the run, so a new struct live_run cleans them
- * again. */
+/* If the release was rolled back, the rows still allocate the nodes to the run, so a new struct
+ * live_run cleans the nodes again. */
 static void effect_released(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;

@@ -8,8 +8,8 @@
 #include "scheduler/run/remote.h"
 #include "scheduler/run/terminal.h"
 
-/* The assumed beginning (us ago) of a run without a time limit, or of an allocation, is at most
- * this old. */
+/* For a run without a time limit, or an allocation, a beginning that is longer ago than this (us)
+ * is treated as this long ago. */
 #define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
 
 /* --- making a run --------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static void add_task(struct live_run *run, const struct launch_process *process)
     t->id = arena_printf(&run->a, "%s%s", prefix, process->name);
 }
 
-/* False: the settings do not work with the nodes. */
+/* Plans the processes of the run. False: the settings do not work with the nodes. */
 static bool make_tasks(struct live_run *run, struct failure *why)
 {
     const struct launch_input in = run_launch_input(run);
@@ -110,8 +110,8 @@ static void decode_spec(struct live_run *run)
     run_set_outcome(run, &out);
 }
 
-/* A resumed run does not know its earlier requests, so all tasks are treated as sent, and there may
- * have been terminals. */
+/* A restarted daemon does not know the run's earlier requests, so it treats all tasks as sent, and
+ * all terminals as possibly used. */
 static void resume_run(struct live_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++)
@@ -120,8 +120,8 @@ static void resume_run(struct live_run *run)
         run->slots[i].begun = run->slots[i].visited = true;
 }
 
-/* The beginning of the run on the monotonic clock, at most its time limit ago: even if the wall
- * clock was set, an expired limit has expired just now. */
+/* The beginning of the run on the monotonic clock. It is at most the run's time limit ago: if the
+ * wall clock was set forward, the limit has expired just now, not long ago. */
 static int64_t began(struct live_run *run)
 {
     int64_t limit = run->spec.max_wall_us > 0 ? run->spec.max_wall_us : LONGEST_KNOWN_US;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the output directories of a run on its present or former nodes: from the rows of its
- * allocations, the spec of its front, and the paths of a launch. A search lives for one call. It
- * owns only the secrets of the spec, and wipes them.
+ * Finds the output directories of a run on its present or former nodes, from the rows of its
+ * allocations, the spec that its front loads, and the paths that a launch would use. A search lasts
+ * for one call. It owns only the secrets of the spec, and wipes them.
  */
 #include "scheduler/run/outputs.h"
 
@@ -13,7 +13,7 @@
 #include "model/run_output.h"
 #include "scheduler/run/run_priv.h"
 
-/* NULL: the run has no such output directory. */
+/* The path of the output directory with this id; NULL: the run has no such output directory. */
 static const char *path_of(struct arena *a, const struct launch_env *env,
                            const struct run_spec *spec, const char *id)
 {
@@ -110,8 +110,8 @@ static enum absence judge(const struct output_search *q, const struct allocation
     return q->held || at->kept || !launch_is_of_attempt(env, path) ? PRESENT : DIRECTORY_REMOVED;
 }
 
-/* Whether the directory was found already. Local nodes are one machine: one path is one
- * directory. */
+/* Whether the directory was found already. All local nodes are on one machine, so the same path is
+ * the same directory. */
 static bool known(const struct output_search *q, const struct node_rt *rt, const char *path)
 {
     for (size_t i = 0; i < q->n_found && node_rt_is_local(rt); i++)

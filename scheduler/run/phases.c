@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of a run and its slots, and the invariants of each phase: the picture of run_priv.h as
- * tables. The code keeps them by construction, so a violation is a bug.
+ * The allowed steps of a run and its slots, and the invariants of each phase: the diagram in
+ * run_priv.h as tables. The code must keep the invariants, so a violation is a bug.
  */
 #include <assert.h>
 
@@ -23,7 +23,7 @@ static_assert(sizeof phase_steps / sizeof phase_steps[0] == RUN_CLEANING + 1, "a
 
 static const unsigned slot_steps[] = {
     [SLOT_WAITING] = BIT(SLOT_STARTED) | BIT(SLOT_CLEANING) | BIT(SLOT_GONE),
-    /* Back to waiting: the link is gone. */
+    /* The state SLOT_WAITING follows if the link breaks. */
     [SLOT_STARTED] = BIT(SLOT_WAITING) | BIT(SLOT_CLEANING) | BIT(SLOT_GONE),
     [SLOT_CLEANING] = BIT(SLOT_WAITING) | BIT(SLOT_CLEAN) | BIT(SLOT_GONE),
     [SLOT_CLEAN] = BIT(SLOT_GONE),

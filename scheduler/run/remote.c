@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon keeps no state of a session but the id of its far end's task, for the count: it passes
- * a message to the node with its receiver, and finds a far end by that id. All functions are called
- * from the loop, for the slot whose node sent a message or ended a task.
+ * Of a session the daemon keeps only the id of its far end's task, to count far ends. It passes
+ * each message on to the receiver's node, and finds a far end by the task id. All functions are
+ * called from the loop, for the slot whose node sent a message or ended a task.
  */
 #include "scheduler/run/remote.h"
 
@@ -16,12 +16,13 @@
 #include "lib/shell.h"
 #include "scheduler/run/step.h"
 
-/* After the prefix of all tasks of the run on a node. */
+/* Follows the prefix of the ids of all tasks of the run on a node. */
 #define PREFIX "ssh"
-/* Each far end is a supervisor as root, a record and two descriptors of the agent: no limit of the
- * run includes these. An agent connects as many ends of a run. */
+/* The most far ends of a run on a node. Each costs a supervisor that runs as root, a record, and
+ * two descriptors of the agent, which no limit of the run includes. The agent itself has the same
+ * limit. */
 #define FAR_ENDS_MAX 256
-/* The ended tasks of failed far ends that a node remembers for a run. */
+/* The most ended tasks of failed far ends that a node remembers for a run. */
 #define FAILED_KEPT_MAX 100
 
 struct run_far_end {
@@ -81,7 +82,7 @@ void remote_add_end(struct run_slot *slot)
 
 /* --- which node is meant ---------------------------------------------------------------------- */
 
-/* Whether the host is the node on which the command was called. */
+/* Whether `host` means the node on which the command was called. */
 static bool is_here(const struct run_slot *slot, const char *host)
 {
     static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
@@ -103,7 +104,8 @@ bool remote_is_called(const struct run_slot *slot, const char *host)
            (hostname && strcasecmp(host, hostname) == 0);
 }
 
-/* Local nodes share the machine's name, so the asking node comes first. */
+/* The slot with this name; NULL: none. Local nodes share the machine's name, so the asking node is
+ * checked first. */
 static struct run_slot *find_slot(struct run_slot *asking, const char *host)
 {
     struct live_run *run = asking->run;
@@ -171,7 +173,8 @@ bool remote_read_id(const struct run_slot *slot, const char *id, int *rank, cons
     return true;
 }
 
-/* The slot that requested the task. False: not a far end's task, or the daemon's. */
+/* Finds the slot whose near end requested the task. False: the task is not a far end's, or the
+ * daemon itself requested it. */
 static bool read_near(const struct run_slot *slot, const char *id, struct run_slot **near,
                       const char **session)
 {
@@ -190,7 +193,7 @@ static struct run_far_end **find_far_end(struct run_slot *slot, const char *id)
     return at;
 }
 
-/* A near end may ask for its far end several times. False: the node has too many. */
+/* Counts a far end, once even if its near end asks several times. False: the node has too many. */
 static bool add_far_end(struct run_slot *slot, const char *id)
 {
     if (*find_far_end(slot, id))
@@ -224,8 +227,8 @@ void remote_forget_link(struct run_slot *slot)
     slot->n_failed_far_ends = 0;
 }
 
-/* The far end has sent its exit itself. A task that could not is remembered, so that its id never
- * runs again, unless the node remembers many. */
+/* A successful far end has sent its exit itself. The node remembers the task of a failed far end,
+ * so that its id never runs again, up to FAILED_KEPT_MAX tasks. */
 bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
 {
     struct run_slot *near;
@@ -246,8 +249,8 @@ bool remote_task_ended(struct run_slot *slot, const struct task_status *st)
     return true;
 }
 
-/* A pending request, allocated separately, because a run may have very many, one after the
- * other. */
+/* A pending request. It is not in the run's arena, because a run may make very many requests, one
+ * after the other. */
 struct opening {
     struct run_slot *slot;
     char *id;
@@ -274,7 +277,8 @@ static const char *socket_of(const struct run_slot *slot, struct arena *a)
     return arena_concat(a, slot->root, "/" REMOTE_DIR "/", slot->run->dir);
 }
 
-/* Returns how many variables are the node's; the variables of the far end follow them. */
+/* Fills `env` with the node's variables, followed by the far end's. Returns how many are the
+ * node's. */
 static size_t far_env(const struct run_slot *slot, const struct remote_far *far, struct arena *a,
                       struct env *env)
 {
@@ -302,9 +306,9 @@ static const char *far_end_id(const struct run_slot *slot, const struct remote_f
     return arena_printf(a, "%s%d-%s", remote_task_prefix(slot, a), far->rank, far->session);
 }
 
-/* Whether the run has a task on this node, besides far ends. Such a task gets all use of the
- * container that no other task got. The daemon keeps its status, but the status of a far end only
- * in memory, or not at all. */
+/* Whether the run has a task on this node besides far ends. The use of the container that belongs
+ * to no other task is counted for such a task: the daemon stores its status, but the status of a
+ * far end only in memory, or not at all. */
 static bool has_own_task(const struct run_slot *slot)
 {
     const struct live_run *run = slot->run;
@@ -355,7 +359,7 @@ static void run_far_end(struct run_slot *slot, const struct run_slot *near, cons
         return; /* the near end will ask again */
     struct opening *o = xcalloc(1, sizeof *o);
     o->slot = slot;
-    o->id = xstrdup(remote_run_far(slot, &far, a, on_run, o)); /* it is answered later */
+    o->id = xstrdup(remote_run_far(slot, &far, a, on_run, o)); /* the callback runs later */
 }
 
 bool remote_is_prepared(const struct run_slot *slot)
@@ -409,8 +413,8 @@ static void on_signalled(void *ctx, const struct err *why)
     (void)step_answered(ctx);
 }
 
-/* An earlier daemon, or this one over an earlier link, may have started the far ends. They are
- * noted before they end, so that what they used is counted once. */
+/* The far ends may have been started by an earlier daemon, or over an earlier link, and so be
+ * unknown. They are recorded before they end, so that their use is counted once. */
 void remote_signal(struct run_slot *slot, const struct task_status *list, size_t n, int signo)
 {
     struct run_slot *near;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two layouts. One is a separate directory for each attempt, with inputs and outputs as the spec
- * names them. The other is the front's place on nodes (struct place_spec). Variables of the spec
- * replace MASTER_ADDR and similar ones: those are set first. Variables that the front promises
- * replace the spec's.
+ * There are two layouts: a separate directory for each attempt, with inputs and outputs as the spec
+ * names them; or the front's place on nodes (struct place_spec). MASTER_ADDR and similar variables
+ * are set first, so that variables of the spec replace them. Variables that the front defines are
+ * set last and replace the spec's.
  */
 #include "scheduler/run/launch/env.h"
 
@@ -31,7 +31,7 @@ static const char *run_dir(struct arena *a, const struct launch_input *in, int r
     return launch_run_dir(a, in->nodes[rank].root, in->run_guid, in->attempt);
 }
 
-/* The hosts, separated by this character. */
+/* The hosts of the run, separated by `between`. */
 static const char *host_list(struct arena *a, const struct launch_input *in, char between)
 {
     struct strbuf b = STRBUF_INIT;
@@ -47,8 +47,8 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
     return arena_concat(a, run_dir(a, in, rank), "/hostfile");
 }
 
-/* How many ranks a node may have: as many as the toolkit starts there; for a command of the user,
- * one for each GPU, or else for each core. */
+/* How many ranks a node may have: as many as the toolkit starts on it; for a command of the user,
+ * one for each GPU, or, without GPUs, one for each core. */
 static size_t slots_of(const struct launch_input *in, size_t i)
 {
     const struct launch_node *n = &in->nodes[i];
@@ -57,8 +57,8 @@ static size_t slots_of(const struct launch_input *in, size_t i)
     return (size_t)(n->gpus > 0 ? n->gpus : n->cores);
 }
 
-/* In the format of Open MPI. Nodes without a rank are included, for users who start processes there
- * themselves; mpirun begins with the first. */
+/* The text of the host file, in the format of Open MPI. Nodes without a rank are included, for
+ * users who start processes on them themselves; mpirun fills the first nodes first. */
 static const char *host_file(struct arena *a, const struct launch_input *in)
 {
     struct strbuf b = STRBUF_INIT;
@@ -80,8 +80,8 @@ static void set_meeting_point(struct arena *a, const struct launch_input *in,
     env_set(&out->env, "MASTER_PORT", arena_printf(a, "%d", launch_port(in, 0)));
 }
 
-/* AMD GPUs have another variable. HIP reads CUDA's variable too, and numbers the GPUs that the
- * first one leaves, so only one may be set. */
+/* AMD GPUs need ROCR_VISIBLE_DEVICES. Only this one may be set, because AMD's HIP also reads
+ * CUDA_VISIBLE_DEVICES, and applies it to the GPUs that are still visible. */
 static void set_devices(const struct launch_node *self, struct launch_env *out)
 {
     if (!self->devices)
@@ -172,7 +172,8 @@ bool launch_is_of_attempt(const struct launch_env *env, const char *path)
     return path && fs_is_within(path, env->run_dir) && !fs_is_within(path, env->run_mounts);
 }
 
-/* The output of the previous attempt in a place: each attempt uses the directory of the place. */
+/* Where the output of earlier attempts is: in the same directory, if this outlives the attempt. "":
+ * there is no earlier output. */
 static const char *kept_output(const struct launch_input *in, const struct launch_env *out,
                                const char *path)
 {
@@ -209,8 +210,9 @@ static const char *log_path(struct arena *a, const struct launch_input *in, int 
     return arena_concat(a, std_dir, "/", front_log_name(in->words, a, node));
 }
 
-/* On local nodes: the directory of the first node, because they are one machine. On machines: a
- * directory in their common file system, if the site has one. */
+/* The directory that the run's nodes share. For local nodes, which are one machine, it is a
+ * directory of the first node. For machines, it is in their common file system, if the site has
+ * one. */
 static const char *shared_dir(struct arena *a, const struct launch_input *in, int rank)
 {
     bool local = in->nodes[rank].is_local, many = in->n_nodes > 1;
@@ -231,8 +233,8 @@ const char *launch_place_dir(struct arena *a, const char *root, const struct pla
     return arena_printf(a, rank > 0 ? "%s/%s/%d" : "%s/%s", root, place->dir, rank);
 }
 
-/* The path, on the node of this rank, of a path below a node's root: the place's directory becomes
- * the directory of that node. */
+/* Converts a path relative to a node's root to the path on the node of this rank. Paths in the
+ * place's directory become paths in the place's directory for this rank. */
 static const char *rooted(struct arena *a, const struct launch_input *in, int rank,
                           const char *path)
 {
@@ -254,7 +256,7 @@ static const char *host_cores(struct arena *a, const struct launch_input *in)
     return text;
 }
 
-/* The variables about the other nodes of a task with several nodes. */
+/* Sets the variables about the other nodes of a task with several nodes. */
 static void set_team(struct arena *a, const struct launch_input *in, int rank,
                      struct launch_env *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The environment of a run's processes on a node: directories, and variables with the names that
- * the front gives. Pure: strings in, strings out, everything in the arena. Paths are the node's.
+ * the front gives. Pure: strings in, strings out, everything in the arena. Paths are paths on the
+ * node.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_ENV_H
 #define SCHEDULER_RUN_LAUNCH_ENV_H
@@ -45,11 +46,11 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e) MUST_CHECK;
 
-/* Whether this path on the node (may be NULL) is removed with the attempt: paths below its
- * directory are, except volumes that are mounted there. */
+/* Whether this path on the node (may be NULL) is removed with the attempt's directory: true for
+ * paths in it, except for volumes that are mounted there. */
 bool launch_is_of_attempt(const struct launch_env *env, const char *path);
 
-/* Adds the further variables of commands from another node of the run. */
+/* Adds the further variables for commands that another node of the run starts here. */
 void launch_env_remote(struct env *env, const char *address, const char *run_dir);
 
 #endif

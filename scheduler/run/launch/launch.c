@@ -71,7 +71,7 @@ bool launch_succeeded(const struct launch_plan *plan, const bool *over)
     return plan->end == LAUNCH_ENDS_WITH_ALL ? ended == mains : ended > 0;
 }
 
-/* In CUDA's format: indexes separated by commas. */
+/* The process's GPUs in CUDA's format: indexes separated by commas. */
 static const char *device_list(struct arena *a, const struct launch_process *p)
 {
     const char *list = "";

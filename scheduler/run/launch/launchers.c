@@ -29,12 +29,13 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         {.name = "OMPI_MCA_plm_rsh_agent", .value = "ssh"},
         {.name = "PRTE_MCA_plm_ssh_agent", .value = "ssh"},
         {.name = "HYDRA_LAUNCHER", .value = "ssh"},
-        /* Runs without separate accounts use the agent's account, and that may be root. */
+        /* Runs without separate accounts use the agent's account, which may be root. */
         {.name = "OMPI_ALLOW_RUN_AS_ROOT", .value = "1"},
         {.name = "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", .value = "1"},
     };
-    /* For Open MPI, nodes at loopback addresses are different hosts, but they are one machine:
-     * loopback reaches them all, and each would bind its processes to the first cores. */
+    /* Open MPI treats nodes at loopback addresses as different hosts, but they are one machine. So
+     * it must use the loopback interface, and must not bind processes: each "host" would bind its
+     * processes to the first cores. */
     static const struct kv local[] = {
         {.name = "OMPI_MCA_oob_tcp_if_include", .value = "lo"},
         {.name = "OMPI_MCA_btl_tcp_if_include", .value = "lo"},
@@ -56,8 +57,9 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         set_all(env, apart, sizeof apart / sizeof apart[0]);
 }
 
-/* mpirun passes its own environment to all nodes. So only the far ends get the directory for Open
- * MPI's daemon: several daemons on one machine would conflict. */
+/* On local nodes, each far end needs a separate directory for Open MPI's daemon, because several
+ * daemons on one machine would conflict. mpirun itself must not have this variable: it passes its
+ * own environment to all nodes. */
 void launch_env_remote(struct env *env, const char *address, const char *run_dir)
 {
     static const char *const names[] = {"OMPI_MCA_orte_tmpdir_base", "PRTE_MCA_prte_tmpdir_base"};

@@ -17,7 +17,7 @@ static void put_value(struct strbuf *b, const char *name, const char *value)
     strbuf_putc(b, '\n');
 }
 
-/* "gpu1:4,gpu2:3", without nodes that have no rank. */
+/* The number of ranks on each host: "gpu1:4,gpu2:3"; without nodes that have no rank. */
 static const char *host_counts(struct arena *a, const struct launch_input *in, size_t total)
 {
     struct strbuf b = STRBUF_INIT;
@@ -31,8 +31,8 @@ static const char *host_counts(struct arena *a, const struct launch_input *in, s
     return text;
 }
 
-/* The command of each rank: it sets the variables of its rank under the names of torch.distributed
- * and of the front, then runs the command. */
+/* The command that each rank runs: it sets the variables about its rank, under the names of
+ * torch.distributed and of the front, and then runs `command_line`. */
 static const char *rank_command(struct arena *a, const struct launch_input *in,
                                 const char *command_line, const struct env *own, size_t total)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * PyTorch: runs the script in as many processes as the settings ask for, each with its rank, and
- * all with the URL of their meeting point: a file, or the address of the first process if the disk
- * has no locks. The backend mpi gets its ranks from mpirun, which knows their addresses.
+ * PyTorch: runs the script in as many processes as the settings request. Each process gets its
+ * rank, and the URL where the processes find each other: a file, or the address of the first
+ * process if the shared disk has no locks. With the backend mpi, mpirun starts the ranks and
+ * connects them.
  */
 #include <strings.h>
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * TensorFlow: the script as the master alone, or as master, workers and parameter servers. The
- * master is the first worker. With parameter servers the run ends with the master: parameter
- * servers never end by themselves, nor do serving workers, and the master's script knows when the
- * work is done. Without parameter servers, all workers train alike, and the run ends with all of
- * them.
+ * master is the first worker. With parameter servers the run ends with the master, because
+ * parameter servers and their workers never end by themselves; the master's script ends when the
+ * work is done. Without parameter servers, all workers train alike, and the run ends when all have
+ * ended.
  *
  * TF_CONFIG calls the master "chief". Estimators and parameter server strategies of TensorFlow
- * require a chief, other strategies count it as a worker, and none of them knows the "master" of
- * before TensorFlow 1.4. So `worker` in TF_CONFIG lists all workers but the first.
+ * require a chief, other strategies count the chief as a worker, and none of them accepts the name
+ * "master", which versions before TensorFlow 1.4 used. So `worker` in TF_CONFIG lists all workers
+ * but the first.
  */
 #include "scheduler/run/launch/toolkit.h"
 
@@ -46,7 +47,8 @@ static const char *server_endpoint(struct arena *a, const struct launch_input *i
 typedef const char *endpoint_fn(struct arena *a, const struct launch_input *in,
                                 const struct tf_tasks *n, size_t i);
 
-/* The endpoints [from, to), each between these quotes, separated by commas. */
+/* The endpoints with indexes from `from` to `to`-1, each between two `mark`s, separated by
+ * commas. */
 struct tf_list {
     endpoint_fn *endpoint;
     size_t from, to;
@@ -64,7 +66,8 @@ static const char *endpoints(struct arena *a, const struct launch_input *in,
     return text;
 }
 
-/* Endpoints contain no character that JSON would escape. A role without processes is left out. */
+/* The JSON text of TF_CONFIG. Endpoints contain no character that JSON must escape. A role without
+ * processes is left out. */
 static const char *config(struct arena *a, const struct launch_input *in, const struct tf_tasks *n,
                           const char *type, size_t index)
 {

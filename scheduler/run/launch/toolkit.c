@@ -37,7 +37,8 @@ void launch_add_single(struct arena *a, struct launch_plan *plan, const char *co
 /* Many distributions have only python3 today. */
 #define ANY_PYTHON "$(command -v python || echo python3)"
 
-/* In double quotes, because a path, and the values of its variables, may contain blanks. */
+/* Writes a path in double quotes, because the path, and the values of variables in it, may contain
+ * blanks. */
 static void put_path(struct strbuf *b, const char *path)
 {
     strbuf_putc(b, '"');
@@ -115,11 +116,12 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
 /* --- ports ----------------------------------------------------------------------------------- */
 
 /* Ports on which a run's processes listen. The daemon does not ask a node for free ports: a run
- * that is planned again after a restart must get its earlier ports, and all its nodes must know
- * them before any process runs. So each run has a block of ports by its number: runs that share a
- * machine, as all runs on local nodes do, have close numbers and therefore different blocks. A run
- * with more than BLOCK listeners continues into the next blocks. */
-/* Below the ports that the kernel assigns itself (from 32768 on), above the ports of services. */
+ * that is planned again after a restart must get the same ports, and all its nodes must know the
+ * ports before any process runs. So each run has a block of ports, computed from its number: runs
+ * that share a machine, as all runs on local nodes do, mostly have close numbers, and so different
+ * blocks. A run with more than BLOCK listeners continues into the next blocks. */
+/* The ports are below those that the kernel assigns itself (from 32768 on), and above the ports of
+ * services. */
 #define FIRST  20000
 #define BLOCK  16
 #define BLOCKS 750
@@ -138,7 +140,8 @@ static uint64_t folder_hash(const char *root)
 int launch_port(const struct launch_input *in, size_t i)
 {
     uint64_t again = in->attempt > 1 ? (uint64_t)in->attempt - 1 : 0;
-    /* Left processes of an earlier attempt may still use its ports. */
+    /* Processes that an earlier attempt left running may still use that attempt's ports, so each
+     * attempt has other ports. */
     uint64_t block =
         folder_hash(in->nodes[0].root) % BLOCKS + (uint64_t)in->number + again * (BLOCKS / 2 + 1);
     return FIRST + (int)((block % BLOCKS * BLOCK + i) % (BLOCK * BLOCKS));

@@ -4,8 +4,8 @@
  * Each function adds its processes to a plan that has the preparations already, and sets the rule
  * for the run's end.
  *
- * Scripts, paths and arguments of the run's document become a command line for the node's shell
- * unchanged, because variables in them are the node's. Only a path is quoted.
+ * Scripts, paths and arguments of the run's document are put unchanged into a command line for the
+ * node's shell, which replaces variables in them by the node's values. Only paths are quoted.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_TOOLKIT_H
 #define SCHEDULER_RUN_LAUNCH_TOOLKIT_H
@@ -27,20 +27,23 @@ void launch_add_single(struct arena *a, struct launch_plan *plan, const char *co
 /* --- command lines -----------------------------------------------------------------------------
  */
 
-/* The script of the settings with its interpreter, and these arguments (NULL: none). */
+/* The command line of the script in the settings: its interpreter, the script, and `args` (NULL:
+ * none). */
 const char *launch_script(struct arena *a, const struct launch_input *in, const char *args);
-/* A program with the configuration file of the settings after `option`, and their arguments. */
+/* The command line of a program with a configuration file: `option`, then the file and the
+ * arguments from the settings. */
 const char *launch_config(struct arena *a, const struct launch_input *in, const char *option);
 
 /* --- ranks -------------------------------------------------------------------------------------
  */
 
-/* How many processes the settings ask for: by default one for each node. */
+/* How many processes the settings request: by default one for each node. */
 size_t launch_ranks(const struct launch_input *in);
 /* Distributes `total` processes over the run's nodes: each node has a block of consecutive ranks,
- * and the first nodes have one more if the division leaves a rest. The place of one process: */
+ * and the first nodes have one more if the division leaves a rest. This is the place of one
+ * process. */
 struct launch_place {
-    size_t node, local, local_count; /* its node, its number there, and the node's count */
+    size_t node, local, local_count; /* its node, its number on it, and the node's count */
 };
 struct launch_place launch_place_of(const struct launch_input *in, size_t total, size_t rank);
 /* How many of `total` processes a node has. */
@@ -50,11 +53,12 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
 
 /* --- addresses --- */
 
-/* HOST:PORT of the run's i-th listener; it is on node `node`. 0 is the run's MASTER_PORT. */
+/* HOST:PORT of the run's i-th listener, which is on node `node`. Listener 0 has the run's
+ * MASTER_PORT. */
 const char *launch_endpoint(struct arena *a, const struct launch_input *in, size_t node, size_t i);
 
-/* A file of the run for a meeting point; its path is equal on all nodes of the run. NULL: the nodes
- * share a directory by sshfs, and sshfs has no locks. */
+/* The path of a file by which the run's processes find each other; the path is the same on all
+ * nodes. NULL: the nodes share a directory by sshfs, and sshfs has no locks. */
 const char *launch_meeting_file(struct arena *a, const struct launch_input *in);
 
 /* --- programs of fronts that have no toolkits --------------------------------------------------
@@ -73,7 +77,7 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
 /* --- mpirun ------------------------------------------------------------------------------------
  */
 
-/* Adds mpirun as the single main process: it starts as many ranks as the settings ask for. Each
+/* Adds mpirun as the single main process: it starts as many ranks as the settings request. Each
  * rank runs the command line in a separate shell, with the variables of its node and `own`. */
 void launch_add_mpi(struct arena *a, const struct launch_input *in, struct launch_plan *plan,
                     const char *command_line, const struct env *own);

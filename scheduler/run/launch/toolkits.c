@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The toolkits that need only one function each. Others have their own files: tensorflow.c,
- * pytorch.c, mpirun.c (the launcher of the others), program.c.
+ * pytorch.c, mpirun.c (starts the processes of several toolkits), program.c.
  */
 #include "scheduler/run/launch/toolkit.h"
 
@@ -15,7 +15,7 @@ bool plan_custom(struct arena *a, const struct launch_input *in, struct launch_p
     return true;
 }
 
-/* customMpi: the command line, in as many ranks as the settings ask for. */
+/* customMpi: runs the command line in as many ranks as the settings request. */
 bool plan_custom_mpi(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                      struct failure *why)
 {
@@ -24,7 +24,7 @@ bool plan_custom_mpi(struct arena *a, const struct launch_input *in, struct laun
     return true;
 }
 
-/* ChainerMN: the script in ranks of mpirun. It needs mpirun even for one rank. */
+/* ChainerMN: runs the script in ranks of mpirun. ChainerMN needs mpirun even for one rank. */
 bool plan_chainer(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                   struct failure *why)
 {
@@ -33,7 +33,7 @@ bool plan_chainer(struct arena *a, const struct launch_input *in, struct launch_
     return true;
 }
 
-/* Horovod: the script in ranks of mpirun. It needs mpirun even for one rank. */
+/* Horovod: runs the script in ranks of mpirun. Horovod needs mpirun even for one rank. */
 bool plan_horovod(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                   struct failure *why)
 {
@@ -42,8 +42,8 @@ bool plan_horovod(struct arena *a, const struct launch_input *in, struct launch_
     return true;
 }
 
-/* A Python script, or a configuration for the program of the toolkit. Several processes are ranks
- * of mpirun; a single process needs no mpirun. */
+/* Runs a Python script, or the toolkit's program with a configuration file. Several processes are
+ * ranks of mpirun; a single process needs no mpirun. */
 static bool plan_script_or_config(struct arena *a, const struct launch_input *in,
                                   const char *program, struct launch_plan *out)
 {
@@ -56,7 +56,7 @@ static bool plan_script_or_config(struct arena *a, const struct launch_input *in
     return true;
 }
 
-/* Caffe: a Python script, or the configuration of a solver for the program caffe. */
+/* Caffe: runs a Python script, or the program caffe with the configuration of a solver. */
 bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                 struct failure *why)
 {
@@ -64,7 +64,7 @@ bool plan_caffe(struct arena *a, const struct launch_input *in, struct launch_pl
     return plan_script_or_config(a, in, "caffe train --solver=", out);
 }
 
-/* CNTK: a Python script, or the configuration of a BrainScript for the program cntk. */
+/* CNTK: runs a Python script, or the program cntk with a BrainScript configuration. */
 bool plan_cntk(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                struct failure *why)
 {
@@ -72,8 +72,8 @@ bool plan_cntk(struct arena *a, const struct launch_input *in, struct launch_pla
     return plan_script_or_config(a, in, "cntk configFile=", out);
 }
 
-/* Caffe2: the script once on each node. The script lets its processes find each other through the
- * directory that the nodes share. Its files have the names of the real service. */
+/* Caffe2: runs the script once on each node. The processes find each other through files in the
+ * directory that the nodes share. The files are named as in the real service. */
 bool plan_caffe2(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why)
 {
