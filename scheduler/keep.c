@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A look at a kind goes from the newest row to the oldest that the limit of their number allows, in
- * pages (count), and then forgets older rows (forget). `at` is how far it has counted. A kind whose
- * rows end at one microsecond may keep some more than its number.
+ * A look at a kind of rows first counts them, from the newest, in pages, up to the allowed number
+ * (count). Then it forgets older rows (forget). `at` is the position of the count. If several rows
+ * have the same time, a kind may keep a few rows more than the allowed number.
  */
 #include "scheduler/keep.h"
 
@@ -10,11 +10,11 @@
 
 #include "scheduler/sched_priv.h"
 
-/* The id is the kind's number, from 1. */
+/* The id of the wake is the kind's number, from 1. */
 static const struct wake_kind woken_keep = {"kept", WAKE_LAST};
 
 #define LOOK_EVERY_US (600LL * 1000000)
-/* Rows of an index that are counted in a turn: some 50 ns each. */
+/* Rows of an index that are counted in one turn of the loop: some 50 ns each. */
 #define COUNTED_PER_TURN 5000
 
 static void start_look(struct kept *k, const struct keep_limit *l)
@@ -40,7 +40,7 @@ static int count(struct sched *s, struct kept *k, struct err *e)
     return 0;
 }
 
-/* 1: there is more to do at once. */
+/* Takes one step of a look. 1: another step must follow at once; 0: the look is finished. */
 static int look(struct sched *s, struct kept *k, struct err *e)
 {
     const struct keep_limit *l = &s->keep.of[k->kind->of];
@@ -111,7 +111,8 @@ static int forget_events(void *ctx, const struct keep_cut *cut, int limit, int *
     return any ? st_event_forget_old(s->st, cut->before_us, cut->before, limit, gone, e) : 0;
 }
 
-/* The rows of the ended runs stay; their nodes remove the directories. */
+/* Forgets kept output directories: the nodes remove the directories; the rows of the ended runs
+ * stay. */
 static int forget_outputs(void *ctx, const struct keep_cut *cut, int limit, int *gone,
                           struct err *e)
 {

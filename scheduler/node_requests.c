@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about single nodes: prepare again, wipe, rest, or accept no further run. From then on
- * the node gets no run. Its present runs are ended, requeued or completed, as the request says; the
- * pass over the pool does the rest when the node is free. (Nodes that are asked to leave are the
- * first to leave: plan.h.)
+ * Requests about single nodes: prepare again, wipe, rest, or accept no further run. After a request
+ * the node gets no run. Its present runs are ended, requeued or completed, as requested; when the
+ * node is free, the pass over the pool carries out the request. (Nodes that are asked to leave are
+ * the first to leave: plan.h.)
  */
 #include "model/states.h"
 #include "scheduler/pass.h"
@@ -18,16 +18,16 @@ static int change(struct sched *s, const struct node *nd, struct err *e)
     return rc;
 }
 
-/* Whether the files of its tasks are to be lost as soon as no task runs. A wipe that has failed, or
- * was begun and is not over, is still to be done. */
+/* Whether the node must still be wiped of the files of tasks. A wipe that has failed, or is in
+ * progress, counts too. */
 static bool is_condemned(const struct node *nd)
 {
     return nd->wish == IS_BEING_WIPED || nd->wish == WISH_LEAVE_WIPE ||
            (nd->wish == WISH_WIPE && nd->how != DEALLOC_WAIT_FOR_DATA);
 }
 
-/* A node that is to be wiped is wiped unless it leaves. A node that rests does so until it is
- * started or has left. */
+/* Combines a new request with the earlier one: a wipe is not forgotten, and a node rests until it
+ * is started or has left. */
 static enum node_wish with_earlier(const struct node *nd, enum node_wish wish)
 {
     if (is_condemned(nd) && wish == WISH_LEAVE)
@@ -41,7 +41,8 @@ static enum node_wish with_earlier(const struct node *nd, enum node_wish wish)
     return nd->wish == WISH_LEAVE_REST && wish == WISH_NOTHING ? WISH_REST : wish;
 }
 
-/* How the runs of a node end that does not leave after all: as was said last. */
+/* Called when a request to leave is withdrawn, and an earlier request remains: how the node's runs
+ * end. The last setting is kept. */
 static enum dealloc_option withdrawn_how(const struct node *nd, enum node_wish now)
 {
     if (nd->live == 0)
@@ -67,7 +68,8 @@ int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_opti
     return st_node_set_off(s->st, nd->id, off, e) < 0 ? -1 : change(s, nd, e);
 }
 
-/* A machine reboots as a whole if its agent may do that; then it is prepared when it is back. */
+/* If the agent may do that, reboots the whole machine; the node is prepared when the machine is
+ * back. */
 static int restart(struct pass *p, const struct node *nd, struct err *e)
 {
     bool idle = nd->state == NODE_IDLE;

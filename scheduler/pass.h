@@ -13,11 +13,11 @@
 struct pass_class {
     enum vm_priority priority;
     struct scale scale;
-    bool on_machines; /* they are machines of the inventory; otherwise local */
+    bool on_machines; /* its nodes are machines of the inventory; otherwise local nodes */
     struct machine_pick pick;
     struct plan_scale_result plan;
-    bool shut;         /* it gets no new nodes: struct sched_gate */
-    const char *error; /* and its errors about this; NULL: none */
+    bool shut;         /* the class gets no new nodes: struct sched_gate */
+    const char *error; /* the errors of `shut`; NULL: none */
 };
 #define PASS_CLASSES 2
 
@@ -32,7 +32,7 @@ struct pass {
     bool *keeps;           /* for each node: see struct plan_node */
     size_t n_nodes;
     int64_t now_us;   /* wall clock, for rows */
-    bool replaceable; /* a working machine can replace one of its nodes as soon as one is free */
+    bool replaceable; /* when a working machine becomes free, it can replace a node of the pool */
     int64_t demand;   /* nodes that the queue requests from automatic scaling */
     struct pass_class classes[PASS_CLASSES];
     size_t n_classes;
@@ -41,23 +41,23 @@ struct pass {
         bool changes;        /* nodes are added, or leave */
         int64_t look_again_us;
     } scale;
-    int64_t paced_until_us; /* when its new nodes may come (strict mode); 0: at once */
+    int64_t paced_until_us; /* when the pool's new nodes may be made (strict mode); 0: at once */
     const char *why;        /* the reason of the resize for its event; NULL: no resize */
     int64_t *started;       /* runs that this pass has started */
     size_t n_started;
     bool unfinished; /* there is more work than fits into one pass */
     struct {
-        int64_t group_id; /* of the last lookup; 0: none */
+        int64_t group_id; /* of the last lookup in this pass; 0: none */
         int64_t *ids;
         size_t n;
     } barred;
 };
 
-/* How long a run may take to end after its limit or its processes' end (us): grace, SIGKILL,
- * cleaning. */
+/* How long (us) a run may take to release its nodes after its time limit or its processes' end:
+ * grace time, SIGKILL, cleaning. */
 #define SCHED_ENDING_US INT64_C(30000000)
 
-/* Reads the pool; 1, 0 (it is deleted) or -1. */
+/* Reads the pool. 1: read; 0: the pool is deleted; -1: error. */
 int pass_load_pool(struct pass *p, int64_t id, struct err *e) MUST_CHECK;
 
 /* --- pass_nodes.c ------------------------------------------------------------------------------
@@ -74,15 +74,15 @@ const struct node *pass_row_of(const struct pass *p, const struct plan_node *n);
 bool pass_out_of_service(const struct pass *p, const struct node *nd);
 
 /* --- serve.c: the queue ----------------------------------------------------------------------- */
-/* Fails the waiting runs of a pool that is being deleted. Each failed run wakes the pool again, so
- * this continues until there are none. */
+/* Fails some waiting runs of a pool that is being deleted. Each failed run wakes the pool again, so
+ * this continues until no run is left. */
 int pass_fail_queue(struct pass *p, struct err *e) MUST_CHECK;
-/* Serves the runs of the queue by the plan. Runs that can never start are failed. Reads no run
- * while no node is free. */
+/* Starts the runs of the queue that the plan allows, and fails runs that can never start. Reads no
+ * run while no node is free. */
 int pass_serve_queue(struct pass *p, struct err *e) MUST_CHECK;
-/* The plan's input. pass_plan_run(): about a run. pass_load_held(): about all running runs of the
- * pool, except those that this pass has started. pass_backfills(): whether the site enables
- * backfill there. */
+/* The plan's input. pass_plan_run(): a waiting run. pass_load_held(): all running runs of the pool,
+ * except runs that this pass has started. pass_backfills(): whether the site enables backfill for
+ * the pool. */
 struct plan_run pass_plan_run(const struct run *r);
 /* Adds the nodes that the run may not have. */
 int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out,
@@ -90,13 +90,14 @@ int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out,
 int pass_load_held(struct pass *p, struct plan_held **out, size_t *n, struct err *e) MUST_CHECK;
 bool pass_backfills(struct pass *p);
 
-/* How many nodes the queue asks automatic scaling for, in addition to the nodes that hold runs. */
+/* Sets *demand to how many nodes the queue requests from automatic scaling, in addition to the
+ * nodes that hold runs. */
 int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
                 struct err *e) MUST_CHECK;
-/* Fails runs whose dependencies have ended otherwise than required. */
+/* Fails runs whose dependencies did not end as required. */
 int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
 
-/* Writes why the pool has not reached its target, and the problems of nodes. */
+/* Writes to the pool's errors why it has not reached its target, and the problems of nodes. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 
 /* node_requests.c: carries out requests about nodes that are free. */

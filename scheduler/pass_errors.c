@@ -31,7 +31,8 @@ static struct failure shortage(struct pass *p, const struct pass_class *c)
     return f;
 }
 
-/* The node's disk is full. When the disk has space again, the row has this state again. */
+/* Fills *out if the node gets no run because its disk is full, although its row is in state idle.
+ * False: this is not the case. */
 static bool closed(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct front_words *w = p->front->words;
@@ -47,7 +48,8 @@ static bool closed(struct pass *p, const struct node *nd, struct failure *out)
     return true;
 }
 
-/* Why a node gets no further run although its row permits it. */
+/* Fills *out with the reason why a node gets no further run although its row permits it: its
+ * machine is drained, or not in the inventory. False: there is none. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct front_words *w = p->front->words;

@@ -6,8 +6,8 @@
 
 #include "scheduler/pass.h"
 
-/* Each allocation takes at least one slot or is aside, so the count of slots mostly decides
- * alone. */
+/* Computes the free capacity of a node. Allocations "aside" take nothing; each other takes at least
+ * one slot. So mostly the number of allocations suffices, and they need not be read. */
 static int find_left(struct pass *p, const struct node *nd, struct capacity *left, struct err *e)
 {
     struct allocation *live;
@@ -50,7 +50,7 @@ static int check_node(const struct node *nd, const struct capacity *left, struct
         (long long)nd->id, nd->name);
 }
 
-/* If a pool cannot be read, the log still needs a name for it. */
+/* If the pool cannot be read, p->front is still set, because the log needs its words. */
 int pass_load_pool(struct pass *p, int64_t id, struct err *e)
 {
     struct sched *s = p->s;
@@ -60,7 +60,7 @@ int pass_load_pool(struct pass *p, int64_t id, struct err *e)
     return rc;
 }
 
-/* Whether one of its classes must shrink. */
+/* Whether the pool has more nodes of a class than its target. */
 static bool shrinks(const struct pass *p)
 {
     const struct scale *s = &p->pool.scale;
@@ -75,8 +75,8 @@ static bool shrinks(const struct pass *p)
            (low > s->low || dedicated > s->target || low + dedicated > plan_largest(s));
 }
 
-/* The treatment of the runs of a node that leaves or is prepared again; 0: it does neither. A node
- * that rests, or is being prepared again, may leave as any other. */
+/* The treatment of the runs of a node that is to leave or to be prepared again; 0: neither. A node
+ * that rests already, or is being prepared again, is treated like any other node. */
 static enum dealloc_option how_it_goes(const struct pass *p, const struct node *nd, bool shrinking)
 {
     bool is_done =
@@ -92,8 +92,8 @@ static void look_again(struct pass *p, int64_t at_us)
         p->scale.look_again_us = at_us;
 }
 
-/* Whether users can still get the files of tasks on the node, now or when it is back. Nobody can
- * get those of a node that does not answer, and nobody wants those that were to be wiped. */
+/* Whether users can still get the files of tasks on the node, now or when it answers again. Files
+ * on a lost node cannot be read, and files that are to be wiped are not needed. */
 static bool may_keep(const struct node *nd)
 {
     if (nd->wish == WISH_LEAVE_WIPE || nd->wish == IS_BEING_WIPED)
@@ -110,7 +110,8 @@ static bool may_keep(const struct node *nd)
     return false;
 }
 
-/* Schedules the next check at the instant at which a node's kept files expire. */
+/* Finds the nodes that must stay because of kept files. Schedules the next check for the instant at
+ * which the files of a node expire. */
 static int find_kept(struct pass *p, struct err *e)
 {
     const struct front_ops *ops = p->front->ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Computes how many nodes a pool gets or gives up, and how many nodes the runs with parts of nodes
- * need. plan_queue.c decides which runs get them.
+ * Computes how many nodes a pool gets or gives up, and how many nodes are needed by the runs that
+ * use parts of nodes. plan_queue.c decides which runs get nodes.
  */
 #include "scheduler/plan.h"
 
@@ -70,7 +70,8 @@ static int clamp(int64_t v, int lo, int hi)
 }
 
 /* The target of automatic scaling: the nodes with runs plus the nodes that the queue requests.
- * While a run waits in the queue, nodes that cannot serve it are added on top. */
+ * While a run waits in the queue, unusable nodes do not count: the pool may have as many in
+ * addition. */
 static int auto_target(const struct plan_scale_input *in)
 {
     int64_t held = 0, useless = 0;
@@ -104,7 +105,8 @@ static bool may_leave(const struct plan_scale_input *in, const struct plan_node 
     if (in->scale.kind == SCALE_MANUAL)
         return !is_awaited(n, in->scale.dealloc);
     switch (n->state) {
-    case NODE_UNUSABLE: /* while runs wait it is on top; a resize would try it again at once */
+    case NODE_UNUSABLE: /* while runs wait, the node is not counted in the target; a resize would
+                           try it again at once */
         return n->live == 0 && (over || in->demand == 0);
     case NODE_PREPARING:
         return over;
@@ -127,7 +129,7 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
             excess--;
             over--;
         } else if (n->parting) {
-            out->waiting++; /* no other node leaves in its place */
+            out->waiting++; /* no other node leaves instead of this node */
             excess--;
             over--;
         } else if (in->scale.kind == SCALE_AUTO && n->state == NODE_IDLE && n->live == 0) {
@@ -139,8 +141,8 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
     out->waiting += in->scale.kind == SCALE_MANUAL || in->deleting ? excess : over > 0 ? over : 0;
 }
 
-/* For each good machine that the pool does not need otherwise, one replaceable node leaves. This
- * ends, because each replacement takes one of the good machines. */
+/* For each good machine that the pool does not need otherwise, one replaceable node leaves, and a
+ * new node is added. This ends, because each replacement uses up one good machine. */
 static void replace(const struct plan_scale_input *in, const struct plan_node **staying,
                     size_t n_staying, struct plan_scale_result *out)
 {
@@ -185,7 +187,8 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
         out->missing = want - have - out->add;
     } else if (want < have) {
         choose_leaving(in, staying, n_staying, have - want, out);
-        /* Automatic scaling keeps idle nodes for a while: they belong to the target until then. */
+        /* Automatic scaling keeps idle nodes for a while; until they leave, they count in the
+         * target. */
         if (in->scale.kind == SCALE_AUTO && !in->deleting)
             out->target = have - (int)out->n_leave - out->waiting;
     }
@@ -195,7 +198,8 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
     assert(out->add >= 0 && out->missing >= 0 && out->waiting >= 0 && out->n_leave <= n_staying);
 }
 
-/* Nodes without runs leave at once, and so count first. */
+/* Marks the nodes above the target as leaving. Nodes without runs are marked first, because they
+ * leave at once. */
 void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n)
 {
     if (scale->kind != SCALE_MANUAL || scale->dealloc < DEALLOC_WAIT_FOR_COMPLETION)
@@ -231,8 +235,8 @@ void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_node
 
 /* --- parts of nodes ---
  *
- * How many nodes the runs with parts of nodes need: they are placed in turn, first into the free
- * parts of nodes with runs, then on free nodes. */
+ * Computes how many nodes are needed by the runs that use parts of nodes. The runs are placed one
+ * by one, first in the free parts of nodes with runs, then on free nodes. */
 
 static size_t nodes_of(const struct plan_run *r)
 {

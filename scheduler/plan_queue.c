@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Decides which runs start: plan_queue_ask() of plan.h. The free capacity of nodes is in two trees,
- * one of all nodes and one of whole nodes, in the order of ordinals. A run searches one tree, so
- * its cost hardly depends on the number of nodes. reservations.c has the reservations of waiting
- * runs.
+ * one of all nodes and one of nodes without runs, in the order of ordinals. The search for a run
+ * uses one tree, so its cost hardly depends on the number of nodes. reservations.c handles the
+ * reservations of waiting runs.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,19 +14,19 @@ struct plan_queue {
     struct arena *a;
     struct plan_queue_input in;
     const struct plan_node **order; /* all nodes, by ordinal; the arrays below use their index */
-    size_t *at;                     /* of the caller's nodes */
+    size_t *at;                     /* index in `order` of each of the caller's nodes */
     struct rooms all, whole;        /* free capacity; whole: of nodes without any part taken */
     size_t spare; /* nodes that may become available in addition to the usable ones */
     uint32_t *chosen;
-    struct ahead_held *started; /* before `ahead` was made */
+    struct ahead_held *started; /* runs that were started before `ahead` was made */
     size_t n_started, started_cap;
     const struct plan_held *held;
     size_t n_held;
     bool has_held;
-    struct ahead *ahead; /* NULL: nothing is kept for anybody yet */
+    struct ahead *ahead; /* the reservations; NULL: there are none yet */
     size_t n_waiting;
-    int64_t first_waiting; /* its id */
-    bool unplaced;         /* the last waiting run has no reservation yet: */
+    int64_t first_waiting; /* id of the first waiting run */
+    bool unplaced;         /* the last waiting run (`last`) has no reservation yet */
     struct plan_run last;
     int64_t not_before; /* without backfill: no run starts before the runs ahead of it */
 };
@@ -130,7 +130,7 @@ static size_t nodes_of(const struct plan_run *r)
     return r->nodes > 0 ? (size_t)r->nodes : 1;
 }
 
-/* Makes the reservation of the last waiting run. False: it will never have its nodes. */
+/* Makes the reservation of the last waiting run. False: the run will never have its nodes. */
 static bool place(struct plan_queue *q, struct ahead_place *out)
 {
     const struct ahead_want w = want_of(&q->last);
@@ -155,7 +155,8 @@ static bool place(struct plan_queue *q, struct ahead_place *out)
     return true;
 }
 
-/* Whether enough nodes have, or may have, as much as it requests if nothing else runs. */
+/* Whether, if nothing else ran, enough nodes would have, or may have, the capacity that the run
+ * requests. */
 static bool ever_fits(const struct plan_queue *q, const struct plan_run *r)
 {
     const struct room_size need = room_size_of(&r->need);
@@ -191,8 +192,8 @@ static void wait(struct plan_queue *q, const struct plan_run *r, struct plan_ver
 
 /* --- those that start ------------------------------------------------------------------------- */
 
-/* Among all nodes with room the emptiest, and among equal ones the first. They are kept in this
- * order, after the first `from`. */
+/* Inserts node i into the list of the emptiest nodes with room, after the first `from` entries. The
+ * emptiest node comes first; of equally empty nodes, the one with the lower index. */
 static size_t insert_emptiest(struct plan_queue *q, size_t from, size_t i, size_t found,
                               size_t want)
 {
@@ -224,7 +225,8 @@ static bool is_barred(const struct plan_run *r, int64_t node_id)
     return false;
 }
 
-/* The node that it prefers, if it may have it: 1. */
+/* Chooses the node that the run prefers. 1: the run may have it; 0: it may not, or has no
+ * preference. */
 static size_t choose_near(struct plan_queue *q, const struct plan_run *r,
                           const struct ahead_want *w)
 {
@@ -241,7 +243,7 @@ static size_t choose_near(struct plan_queue *q, const struct plan_run *r,
     return 1;
 }
 
-/* Fills q->chosen with the nodes that are available for it now. */
+/* Fills q->chosen with the nodes that are available for the run now. */
 static size_t choose(struct plan_queue *q, const struct plan_run *r, const struct ahead_want *w,
                      struct plan_verdict *v)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The pass over a pool: brings the number of its nodes to the target, gives idle nodes to waiting
- * runs, and writes its allocation state and errors. All writes join the turn's transaction.
+ * runs, and writes its allocation state and errors. All writes are part of one transaction per turn
+ * of the loop.
  */
 #include <assert.h>
 #include <string.h>
@@ -11,12 +12,14 @@
 #include "scheduler/unplaceable.h"
 
 /* Nodes that one pass adds, asks to leave or tries again. Each takes some tens of microseconds, so
- * other work waits for a few milliseconds. The next pass follows in the next turn. */
+ * other work waits for a few milliseconds. If there are more, the next pass follows in the next
+ * turn of the loop. */
 #define NODES_PER_PASS 100
 
-/* A pass reads all nodes of the pool, and every node that gets ready requests a pass. So a large
- * pool rests after a pass, in proportion to the number of its nodes: it takes a small part of the
- * loop's time, and its runs wait for some tens of milliseconds at most. */
+/* A pass reads all nodes of the pool, and every node that becomes ready requests a pass. So after a
+ * pass over a large pool there is a pause, in proportion to the number of its nodes. Thus the
+ * passes take a small part of the loop's time, and runs wait for some tens of milliseconds at
+ * most. */
 #define REST_FROM_NODES  200
 #define REST_PER_NODE_US 20
 
@@ -27,8 +30,9 @@ static bool deleting(const struct pass *p)
 
 /* --- scale ---------------------------------------------------------------------------------- */
 
-/* New nodes are of the sort (machine or local) of the present nodes of their class, even if the
- * inventory has changed. A pool without such nodes gets machines before local nodes. */
+/* Whether new nodes of the class are machines. They are of the same sort (machine or local) as the
+ * present nodes of the class, even if the inventory has changed. Without present nodes, machines
+ * are preferred to local nodes. */
 static bool wants_machines(const struct pass *p, const struct pass_class *c, int serving)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
@@ -37,7 +41,7 @@ static bool wants_machines(const struct pass *p, const struct pass_class *c, int
     return serving > 0;
 }
 
-/* How many more nodes of the class the pool could get now. */
+/* Sets *room to how many more nodes of the class the pool could get now. */
 static int free_capacity(struct pass *p, struct pass_class *c, int *room, struct err *e)
 {
     int serving;
@@ -84,8 +88,8 @@ static int64_t until(const struct pass *p, enum front_step step, int64_t since_u
     return wakes_until(p->s->wakes, since_us, front_takes_us(p->front, step, p->pool.id));
 }
 
-/* Whether the pool gets no new nodes now: in strict mode they come some time after the resize, and
- * a new pool has none before it is created. */
+/* Whether the pool gets no new nodes now: in strict mode the new nodes are made some time after the
+ * resize, and a new pool gets none before it is created. */
 static bool is_shut(struct pass *p, struct pass_class *c)
 {
     const struct sched_gate *gate = &p->s->gate;
@@ -222,8 +226,8 @@ static int retry_unusable(struct pass *p, struct err *e)
     return 0;
 }
 
-/* Nodes of machines that the inventory has dropped leave as soon as nothing runs there, whatever
- * the target is. The pool gets others if there are any. */
+/* Nodes whose machines were removed from the inventory leave as soon as nothing runs on them,
+ * whatever the target is. The pool gets other nodes if there are any. */
 static int leave_with_machines(struct pass *p, struct err *e)
 {
     const struct plan_node *nodes = pass_plan_nodes(p);
@@ -301,13 +305,13 @@ static void say_why(struct pass *p, const struct pass_class *c, size_t nodes, co
              LF_STR("why", p->why));
 }
 
-/* *resized: the pool's number of nodes changes. */
+/* Adds nodes and asks nodes to leave, as planned. *resized: the pool's number of nodes changes. */
 static int apply_scale(struct pass *p, struct pass_class *c, bool *resized, struct err *e)
 {
     const struct plan_scale_result *r = &c->plan;
     if (r->add == 0 && r->n_leave == 0)
         return 0;
-    /* A replaced node leaves in the pass in which its replacement comes. */
+    /* A replaced node leaves in the pass in which its replacement is made. */
     size_t most = r->add > 0 && r->n_leave > 0 ? NODES_PER_PASS / 2 : NODES_PER_PASS;
     size_t add = (size_t)r->add < most ? (size_t)r->add : most;
     size_t leave = r->n_leave < most ? r->n_leave : most;
@@ -323,7 +327,7 @@ static int apply_scale(struct pass *p, struct pass_class *c, bool *resized, stru
     return pass_load_nodes(p, e);
 }
 
-/* The first class has the priority of the pool. */
+/* Finds the classes of nodes. The first class has the priority of the pool. */
 static void find_classes(struct pass *p)
 {
     bool low = p->pool.scale.low > 0;
@@ -347,7 +351,8 @@ static void sum_up(struct pass *p, const struct plan_scale_result *r)
         p->scale.look_again_us = r->look_again_us;
 }
 
-/* Capacity that one class takes is not available for the next. */
+/* Plans the classes one after the other, because capacity that one class takes is not available for
+ * the next. */
 static int scale_classes(struct pass *p, struct err *e)
 {
     bool resized = false, retrying = id_map_has(&p->s->retrying, p->pool.id);
@@ -407,8 +412,8 @@ static int tell_scaled(struct pass *p, bool settled, struct err *e)
     return FRONT_ASK(p->front, scaled, p->s->st, &p->pool, &s, p->now_us, e);
 }
 
-/* Whether each class has its target, and no node leaves. One class may lack nodes that another
- * still has too many of. */
+/* Whether each class has its target, and no node leaves. The sum does not suffice: one class may
+ * lack nodes while another has too many. */
 static bool is_settled(const struct pass *p)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
@@ -424,7 +429,8 @@ static bool is_settled(const struct pass *p)
     return true;
 }
 
-/* A resize that ends in this turn still moves the transition time: two steps. */
+/* If a resize begins and ends in this pass, writes two steps, so that the transition time
+ * changes. */
 static int write_alloc_state(struct pass *p, struct err *e)
 {
     bool settled = is_settled(p);
@@ -493,7 +499,8 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
     wake_at(s->wakes, &woken_pool, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
 }
 
-/* Whether it is too early for another pass; if so, the pool is woken in time for one. */
+/* Whether it is too early for another pass. If so, the pool will be woken when the pause is
+ * over. */
 static bool rests(struct sched *s, int64_t id)
 {
     int64_t until = id_map_number(&s->resting, id);
@@ -503,7 +510,7 @@ static bool rests(struct sched *s, int64_t id)
     return true;
 }
 
-/* Decides when the next pass is. */
+/* Sets the earliest time of the next pass. */
 static void rest(struct pass *p, int64_t id)
 {
     struct wakes *w = p->s->wakes;
@@ -529,7 +536,7 @@ void pool_reconcile(void *ctx, int64_t id)
     if (rc == 1)
         rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
     if (rc == 0 && p.pool.id == 0)
-        sched_pool_gone(s, id); /* also a pool that was made in a turn that was rolled back */
+        sched_pool_gone(s, id); /* the creation of the pool may have been rolled back, too */
     if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, &woken_pool, id, p.scale.look_again_us);
         if (p.paced_until_us > 0)
@@ -554,7 +561,8 @@ void pool_reconcile(void *ctx, int64_t id)
     arena_free(&a);
 }
 
-/* The next allowed pass writes the errors again. */
+/* Writes to the pool's errors that no pass is allowed. The next allowed pass writes the errors
+ * anew. */
 void pool_refused(void *ctx, int64_t id, const struct err *why)
 {
     struct sched *s = ctx;

@@ -21,7 +21,7 @@ static const char *name_of(const struct pass *p, const struct node *nd)
     return machines_use(p->s->fleet, nd->machine_id, &m) ? arena_strdup(p->a, m.name) : nd->name;
 }
 
-/* Why no run starts there; NULL: runs may start. */
+/* Why no run starts on the node; NULL: runs may start. */
 static const char *trouble(const struct pass *p, const struct node *nd)
 {
     struct machine_use m;
@@ -38,10 +38,11 @@ static const char *trouble(const struct pass *p, const struct node *nd)
     return nd->state == NODE_UNUSABLE ? "unusable" : NULL;
 }
 
-/* A text names this many nodes with one trouble, and counts the others. */
+/* A text contains at most this many names of nodes with the same problem, and the number of the
+ * others. */
 #define NAMED_MAX 10
 
-/* "gpu03, gpu07 and 5 others"; NULL: none has this trouble. */
+/* "gpu03, gpu07 and 5 others"; NULL: no node has this problem. */
 static const char *names_with(const struct pass *p, const char *which)
 {
     const char *names = NULL;
@@ -143,7 +144,8 @@ static int look_at_running(struct pass *p, struct queue_view *v, struct err *e)
 
 /* --- waiting runs ----------------------------------------------------------------------------- */
 
-/* A run that requests more of a node than any node has stands aside, as in serving the queue. */
+/* Whether a node has the capacity that the run requests. If none has, the run stands aside, as in
+ * plan.h. */
 static bool some_node_fits(const struct pass *p, const struct run *r)
 {
     for (size_t i = 0; i < p->n_nodes; i++)

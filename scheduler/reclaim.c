@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * Machines of dedicated pools are lent to low-priority pools while no dedicated pool needs them,
- * and are taken back. A dedicated pool that is short of machines reports this to the fleet; the
- * fleet lends none of these machines meanwhile. The pool asks nodes of low-priority pools to leave:
- * as many as it lacks, less those that are leaving anyway. Their runs are requeued.
+ * and are taken back. A dedicated pool that is short of machines reports this to the fleet;
+ * meanwhile the fleet lends none of these machines. The pool asks nodes of low-priority pools to
+ * leave: as many as it lacks, minus nodes that are leaving anyway. Their runs are requeued.
  */
 #include <stdlib.h>
 
 #include "model/states.h"
 #include "scheduler/pass.h"
 
-/* us; how long a leaving node is expected to be available soon: its machine may not answer. */
+/* us; a node that has been leaving for longer is not expected to be free soon: its machine may not
+ * answer. */
 #define PATIENCE_US INT64_C(60000000)
 
-/* Whether it will be free soon; if so, the pool checks again after PATIENCE_US. */
+/* Whether the node's machine will be free soon; if so, the pool checks again after PATIENCE_US. */
 static bool leaves_soon(struct pass *p, const struct node *nd)
 {
     int64_t age = p->now_us - nd->state_us; /* negative: the clock was set back */
@@ -25,8 +26,7 @@ static bool leaves_soon(struct pass *p, const struct node *nd)
     return true;
 }
 
-/* Nodes with the smallest allocations are taken first; among equal ones the last in the
- * inventory. */
+/* Nodes with the fewest allocations are taken first; of equal nodes, the last in the inventory. */
 static int by_loss(const void *pa, const void *pb)
 {
     const struct node *a = pa, *b = pb;
@@ -35,7 +35,7 @@ static int by_loss(const void *pa, const void *pb)
     return (a->id < b->id) - (a->id > b->id);
 }
 
-/* The nodes of low-priority pools on machines that this pool could have. */
+/* Finds the nodes of low-priority pools on machines that this pool could use. */
 static int find(struct pass *p, struct node **out, size_t *n, int *leaving, struct err *e)
 {
     int64_t *ids;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Most nodes are only held by running runs: each is available from one instant on, so for each kind
- * of need a list sorted by this instant suffices. Nodes with reservations, or that were given away
- * since the lists were made, are marked; their few spans are checked one by one.
+ * Most nodes are held only by running runs. Each such node is available from one instant on, so for
+ * each kind of need a list sorted by this instant suffices. Nodes that have reservations, or that
+ * runs have got since the lists were made, are marked; the few spans of these nodes are checked one
+ * by one.
  */
 #include "scheduler/reservations.h"
 
@@ -13,11 +14,12 @@
 /* How many different needs have a list at a time. */
 #define SHAPES 16
 
-/* A part of a node, from one instant to another; a whole node is all of its capacity. */
+/* A part of a node that is held from one instant to another. For a whole node the part is all of
+ * its capacity. */
 struct held_span {
     int64_t from, to;
     struct room_size takes;
-    int64_t by; /* the waiting run of the reservation; 0: held by a running run */
+    int64_t by; /* the waiting run that has this reservation; 0: held by a running run */
 };
 
 struct spans {
@@ -96,7 +98,7 @@ static int64_t end_of(int64_t from, int64_t for_us)
     return for_us > AHEAD_NEVER - from ? AHEAD_NEVER : from + for_us;
 }
 
-/* The span of a running run, from long ago on. */
+/* The span of a running run; it begins at INT64_MIN. */
 static struct held_span held_span(const struct ahead *h, const struct ahead_want *w, size_t node)
 {
     return (struct held_span){.from = INT64_MIN,
@@ -179,7 +181,7 @@ struct ahead *ahead_new(struct arena *a, const struct ahead_input *in)
 /* --- nodes that are only held ------------------------------------------------------------------
  */
 
-/* From when on a node without reservations is available. */
+/* The instant from which a node without reservations is available. */
 static int64_t since(const struct ahead *h, const struct shape *s, size_t node)
 {
     const struct spans *of = &h->spans[node];
@@ -247,7 +249,7 @@ static const struct shape *shape_of(struct ahead *h, const struct ahead_want *w)
     return s;
 }
 
-/* --- nodes that something is kept on -----------------------------------------------------------
+/* --- nodes with reservations -------------------------------------------------------------------
  */
 
 static bool fits_at(const struct ahead *h, const struct ahead_want *w, size_t node, int64_t at)
@@ -317,8 +319,8 @@ static void add_window(struct ahead *h, int64_t from, int64_t to, uint32_t node)
     h->windows[h->n_windows++] = (struct free_window){from, to, node};
 }
 
-/* Adds the times in which this node is available for long enough: from now, or from the end of a
- * span. */
+/* Adds the times in which this node is available for long enough; such a time begins now, or at the
+ * end of a span. */
 static void windows_of(struct ahead *h, const struct ahead_want *w, uint32_t node, int64_t start)
 {
     const struct spans *of = &h->spans[node];
@@ -377,7 +379,7 @@ static void close_windows(struct ahead *h, struct span_sweep *s)
     s->n_open = kept;
 }
 
-/* False: there is no later instant. */
+/* Moves to the next instant at which a node becomes available. False: there is no later instant. */
 static bool next_instant(const struct ahead *h, struct span_sweep *s)
 {
     int64_t at = AHEAD_NEVER;
@@ -391,7 +393,8 @@ static bool next_instant(const struct ahead *h, struct span_sweep *s)
     return true;
 }
 
-/* How many nodes are available at s->at_us: as many as wanted, or all that will ever be. */
+/* Moves to the first instant (s->at_us) at which `wanted` nodes are available, and returns their
+ * number; fewer: so many will never be available. */
 static size_t sweep(struct ahead *h, struct span_sweep *s, size_t wanted)
 {
     for (;;) {
@@ -407,9 +410,9 @@ static size_t sweep(struct ahead *h, struct span_sweep *s, size_t wanted)
     return s->n_found + s->n_open;
 }
 
-/* Takes the first of the available nodes, in their order. The choice depends on the instant alone,
- * not on when each node became available. So it stays the same when a lower run has started in
- * between. */
+/* Takes the first of the available nodes, in the order of nodes. The choice depends only on the
+ * instant, not on when each node became available. So it stays the same if a later run has started
+ * meanwhile. */
 static void choose(struct ahead *h, struct span_sweep *s, struct ahead_place *out)
 {
     size_t n = 0, words = h->n / 64 + 1;

@@ -51,7 +51,8 @@ void rooms_set(struct rooms *r, size_t i, const struct room_size *left)
     }
 }
 
-/* `span`: how many nodes an entry of the level below covers. */
+/* Searches below entry `at` of `level`. `span`: how many nodes an entry of the level below
+ * covers. */
 static size_t find(const struct rooms *r, int level, size_t at, size_t span, size_t from,
                    const struct room_size *need)
 {

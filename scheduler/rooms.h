@@ -13,7 +13,8 @@
 #include "lib/arena.h"
 #include "model/resource.h"
 
-/* A capacity as numbers that are compared one by one. All 0: nothing is free, or needed. */
+/* A capacity as numbers that are compared one by one. All 0: nothing is free, or nothing is
+ * needed. */
 enum { ROOM_SLOTS, ROOM_GPUS, ROOM_CORES, ROOM_MEMORY, ROOM_KINDS };
 struct room_size {
     int64_t v[ROOM_KINDS];
@@ -23,7 +24,7 @@ struct room_size {
 
 struct rooms {
     size_t n;
-    /* level 0: the nodes; each higher entry: the maxima of eight below */
+    /* level 0: the nodes; on higher levels, each entry has the maxima of eight entries below */
     struct room_size *level[ROOMS_LEVELS];
     size_t len[ROOMS_LEVELS];
     int top;
@@ -48,12 +49,13 @@ static inline void room_add(struct room_size *to, const struct room_size *what, 
         to->v[k] += times * what->v[k];
 }
 
-/* Rooms for `n` nodes, all without capacity. Fill level[0], then call rooms_build(). In the
- * arena. */
+/* Makes the tree for `n` nodes, all without capacity. The caller fills level[0], then calls
+ * rooms_build(). In the arena. */
 void rooms_init(struct rooms *r, struct arena *a, size_t n);
 void rooms_build(struct rooms *r);
 void rooms_set(struct rooms *r, size_t i, const struct room_size *left);
-/* The first node at or after `from` with so much free; r->n: none. The need must include a slot. */
+/* The first node at or after `from` that has the capacity `need` free; r->n: none has. `need` must
+ * include a slot. */
 size_t rooms_next(const struct rooms *r, size_t from, const struct room_size *need);
 
 #endif
