@@ -67,7 +67,7 @@ static void keep_reconcile(void *ctx, int64_t id)
     int rc = look(s, k, &e);
     wake_if_lost(s->wakes, &woken_keep, id);
     if (rc > 0) {
-        wake_at(s->wakes, &woken_keep, id, wakes_mono(s->wakes)); /* next turn */
+        wake_at(s->wakes, &woken_keep, id, wakes_mono(s->wakes)); /* in the next turn of the loop */
         return;
     }
     if (rc < 0)

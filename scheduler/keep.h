@@ -23,7 +23,7 @@ enum keep_class { KEEP_OWNERS, KEEP_EVENTS, KEEP_OPERATIONS, KEEP_OUTPUTS, KEEP_
 /* The limits for the rows that are kept. 0: no limit. */
 struct keep_limit {
     int64_t age_us;
-    int64_t most; /* of each kind */
+    int64_t most; /* the most rows of each kind */
 };
 struct keep_limits {
     struct keep_limit of[KEEP_CLASSES];

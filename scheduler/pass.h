@@ -26,7 +26,7 @@ struct pass {
     struct arena *a;
     struct pool pool;
     struct front *front; /* the pool's */
-    const char *name;    /* its name for people */
+    const char *name;    /* the pool's name for people */
     struct node *nodes;
     struct capacity *left; /* the free capacity of each node */
     bool *keeps;           /* for each node: see struct plan_node */

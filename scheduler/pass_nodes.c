@@ -23,7 +23,7 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
         return -1;
     for (size_t i = 0; i < n; i++) {
         if (!live[i].devices) {
-            *left = (struct capacity){0}; /* it has the whole node */
+            *left = (struct capacity){0}; /* the allocation has the whole node */
             return 0;
         }
         left->slots -= live[i].takes.slots;

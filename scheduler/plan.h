@@ -77,7 +77,7 @@ struct plan_run {
     bool part;            /* it requests only a part of each node */
     struct capacity need; /* what it requests of each node: at least a slot */
     int64_t for_us;       /* how long it may hold its nodes, by its limit; 0: not known */
-    /* For a run with parts: */
+    /* Only for a run that requests parts of nodes: */
     int64_t near;          /* id of the node that it prefers if there is room; 0: none */
     const int64_t *barred; /* ids of nodes that it may not have; borrowed */
     size_t n_barred;
@@ -89,12 +89,12 @@ struct plan_run {
 struct plan_queue_input {
     const struct plan_node *nodes; /* borrowed as long as the plan is used */
     size_t n_nodes;
-    int largest; /* plan_largest() */
+    int largest; /* the result of plan_largest() */
     bool spread; /* parts are taken from the nodes with the most free slots, instead of the first
                     nodes */
     bool backfill;
     size_t depth;   /* for backfill: the number of reservations (PLAN_DEPTH) */
-    int64_t now_us; /* on the clock of plan_held.end_us */
+    int64_t now_us; /* present time, on the clock of plan_held.end_us */
     /* Whether to compute when waiting runs may start. Without backfill only the display needs
      * this. */
     bool foresee;
@@ -102,7 +102,7 @@ struct plan_queue_input {
 
 enum plan_turn {
     PLAN_STARTS,
-    PLAN_WAITS,    /* for others to end */
+    PLAN_WAITS,    /* until other runs end */
     PLAN_TOO_MANY, /* stands aside: it requests more nodes than the pool's scale allows */
     PLAN_TOO_MUCH, /* stands aside: too few nodes have the capacity that it requests */
     PLAN_BARRED,   /* stands aside: only barred nodes have room */
@@ -120,7 +120,7 @@ struct plan_verdict {
 };
 
 struct plan_queue;
-/* Arena-owned. */
+/* Makes a plan; it is in the arena. */
 struct plan_queue *plan_queue_new(struct arena *a, const struct plan_queue_input *in);
 /* Whether later runs may still start, or their starts can be computed. */
 bool plan_queue_goes_on(const struct plan_queue *q);
@@ -144,7 +144,7 @@ struct plan_parts {
     const struct plan_run *runs;
     size_t n_runs;
     struct capacity node;
-    int most; /* the most nodes */
+    int most; /* the most nodes that may be counted */
 };
 /* How many free nodes the runs need, in addition to free parts of nodes with runs. A run that
  * requests more than a node has is ignored. */
@@ -181,7 +181,7 @@ struct plan_scale_result {
     const struct plan_node **leave; /* arena-owned */
     size_t n_leave;
     int replaced;      /* how many of the leaving nodes are replaced by added nodes */
-    enum plan_why why; /* of the additions or departures */
+    enum plan_why why; /* the reason of the additions or removals */
     int waiting;       /* nodes that should leave, but hold runs or data that must stay for now */
     int64_t look_again_us; /* when an idle node will have been idle long enough; 0: never */
 };

@@ -372,7 +372,7 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
 {
     enum alloc_state to = pool_next(p->pool.alloc_state, ev);
     if (to == 0)
-        return 0; /* it is so already */
+        return 0; /* the pool has this state already */
     const struct st_pool_move m = {.id = p->pool.id,
                                    .kind = p->pool.kind,
                                    .from = p->pool.alloc_state,

@@ -96,7 +96,7 @@ static int by_id(const void *pa, const void *pb)
     return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
 }
 
-/* The nodes by their ids. */
+/* The nodes in the order of their ids. */
 static const struct node **nodes_by_id(const struct pass *p)
 {
     const struct node **all = arena_alloc(p->a, (p->n_nodes + 1) * sizeof *all);

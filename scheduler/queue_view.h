@@ -38,7 +38,7 @@ struct queue_view {
     size_t n_running;
     struct queue_waiting *waiting; /* in the order of the queue */
     size_t n_waiting;
-    bool more; /* further runs wait behind these */
+    bool more; /* further runs wait behind the runs in `waiting` */
 };
 
 /* 1: done; 0: the pool does not exist; -1: error. Contains the first QUEUE_FORESEEN waiting runs;

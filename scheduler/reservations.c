@@ -454,7 +454,7 @@ bool ahead_find(struct ahead *h, const struct ahead_want *w, size_t wanted, size
         out->n_nodes = n;
         if (out->lacking > spare)
             return false;
-        s = sweep_new(h, w, shape, start); /* it went on too far */
+        s = sweep_new(h, w, shape, start); /* the first sweep went past the instant of `n` nodes */
         (void)sweep(h, &s, n);
     }
     out->at_us = s.at_us;

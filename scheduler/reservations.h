@@ -25,7 +25,7 @@ struct ahead_want {
 
 /* A part of a node that is held from now on. */
 struct ahead_held {
-    size_t node; /* its index */
+    size_t node; /* index of the node */
     struct ahead_want what;
 };
 

@@ -31,15 +31,15 @@ enum {
     FORMULA_LONGEST = 8192,       /* bytes; the limit of the real service */
     FORMULA_STATEMENTS = 100,     /* the limit of the real service */
     FORMULA_DEPTH = 256,          /* nesting of expressions; useful formulas need far less */
-    FORMULA_MOST_ITEMS = 1 << 20, /* of all vectors of one evaluation: 8 MB */
-    /* of all vectors of one evaluation that are read as one number: some 20 ms */
+    FORMULA_MOST_ITEMS = 1 << 20, /* items of all vectors of one evaluation: 8 MB */
+    /* items of all vectors that one evaluation reads as one number: some 20 ms */
     FORMULA_MOST_READ = 16 * FORMULA_MOST_ITEMS,
 };
 
 enum formula_fault {
     FORMULA_OK,
     FORMULA_TOO_LONG,
-    FORMULA_SYNTAX,          /* it cannot be parsed */
+    FORMULA_SYNTAX,          /* the formula cannot be parsed */
     FORMULA_EVALUATION,      /* valid, but without a value now */
     FORMULA_TOO_FEW_SAMPLES, /* GetSample() required a percentage of samples that are missing */
 };

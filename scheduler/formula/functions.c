@@ -248,7 +248,7 @@ static int instant(const struct call *c, struct formula_value *out)
 
 static const struct {
     const char *name;
-    size_t least, most; /* how many it is given */
+    size_t least, most; /* the allowed number of arguments */
     int (*call)(const struct call *c, struct formula_value *out);
 } others[] = {
     {"percentile", 2, 2, percentile}, {"val", 2, 2, element},

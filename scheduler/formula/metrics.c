@@ -171,7 +171,7 @@ static int history_begin_time(const struct metric_call *q, struct formula_value 
 
 static const struct {
     const char *name;
-    size_t least, most; /* how many it is given */
+    size_t least, most; /* the allowed number of arguments */
     int (*call)(const struct metric_call *q, struct formula_value *out);
 } methods[] = {
     {"GetSample", 1, 3, get_sample},

@@ -17,7 +17,7 @@ static double calculate(enum sign s, double a, double b)
     case SIGN_TIMES:
         return a * b;
     default:
-        return a / b; /* by IEEE 754, also by zero */
+        return a / b; /* division by zero is as in IEEE 754 */
     }
 }
 

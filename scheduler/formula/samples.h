@@ -48,7 +48,7 @@ const char *sample_metric_name(enum sample_metric m);
 struct samples;
 
 struct samples *samples_create(void);
-void samples_destroy(struct samples *s); /* NULL is well */
+void samples_destroy(struct samples *s); /* NULL is allowed */
 
 /* Adds a sample; the oldest is dropped if there are too many. A sample that is not later than the
  * last one is dropped, because the clock was set back. */

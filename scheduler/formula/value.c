@@ -53,7 +53,7 @@ double *run_vector(struct formula_run *r, struct formula_place at, size_t n,
     return items;
 }
 
-/* The average of a vector. */
+/* Computes the average of a vector. */
 static int average(struct formula_run *r, struct formula_place at, const double *items, size_t n,
                    double *out)
 {
@@ -103,7 +103,7 @@ int value_of_calculation(struct formula_run *r, struct formula_place at, enum va
 {
     long double least = kind == VALUE_TIMESTAMP ? FIRST_TICK : -0x1p63L;
     long double most = kind == VALUE_TIMESTAMP ? LAST_TICK : 0x1p63L - 1;
-    if (!(ticks >= least && ticks <= most)) /* NaN neither */
+    if (!(ticks >= least && ticks <= most)) /* true for NaN, too */
         return run_fail(r, at, "The %s is out of range", value_kind_name(kind));
     *out = value_of_ticks(kind, (int64_t)ticks);
     return 0;
@@ -124,7 +124,8 @@ double metric_last(const struct formula_run *r, enum sample_metric m)
     return NAN;
 }
 
-/* Truncated: the real service's sample formulas round up by adding before they divide. */
+/* The number is truncated: the real service's sample formulas round up by adding before they
+ * divide. */
 int64_t target_nodes(const struct formula_run *r, enum target t)
 {
     struct formula_error ignored;

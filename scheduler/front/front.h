@@ -29,9 +29,9 @@ struct front;
 
 /* How a run ended. */
 struct run_end {
-    bool was_queued; /* it never had a node */
+    bool was_queued; /* the run never had a node */
     bool succeeded;
-    bool stopped; /* as its user asked */
+    bool stopped; /* its user stopped it */
     bool has_exit_code;
     int exit_code;
     const struct failure *why; /* NULL: succeeded */
@@ -118,7 +118,7 @@ struct run_waiting {
     const struct pool *pool;
     const struct run *run;
     enum run_waits why;
-    const struct pool_nodes *have; /* WAITS_FOR_NODES */
+    const struct pool_nodes *have; /* for WAITS_FOR_NODES only */
 };
 
 /* Unless its comment differs, a function may be NULL, which means: does nothing and returns 0.
@@ -198,8 +198,8 @@ struct front_ops {
      * the waiting runs may not use these nodes. */
     void (*has_room)(const struct front *f, const struct pool *p);
 
-    /* An obstacle to the removal of a resource may be gone: a node, a run, a pool's queue, work for
-     * a file server. */
+    /* Called when an obstacle to the removal of a resource may be gone: a node, a run, a pool's
+     * queue, work for a file server. */
     void (*may_remove)(struct front *f);
     /* Another front has marked resources for deletion that contain resources of this front. */
     void (*marked)(struct front *f);

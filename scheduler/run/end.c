@@ -190,7 +190,7 @@ void run_release(struct live_run *run)
         LOG_INFO(rs->log, "run.requeued", LF_STR("kind", w->run), LF_STR("run", run->name),
                  LF_INT("owner_id", run->row.owner_id), LF_STR("why", why_again(run)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
-    if (run->out.kind != OUT_REQUEUE) /* to be forgotten */
+    if (run->out.kind != OUT_REQUEUE) /* the run is over and must be forgotten */
         wake_durable(rs->wakes, &woken_run, run->row.id);
     for (int i = 0; i < run->n_slots; i++)
         wake_durable(rs->wakes, &woken_node, run->slots[i].node_id);

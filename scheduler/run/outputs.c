@@ -36,7 +36,7 @@ bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spe
 
 /* --- where it is ---------------------------------------------------------------------------- */
 
-/* Why output is not on a former node of the run. */
+/* Why the output is not on a former node of the run (PRESENT: it is). */
 enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
 
 /* Texts for front_text(). */
@@ -86,7 +86,7 @@ static int find_runtimes(struct output_search *q, struct err *e)
     for (size_t i = 0; i < q->n; i++) {
         struct node row;
         int rank = q->at[i].rank;
-        int rc = st_node_by_id(q->runs->st, q->a, q->at[i].node_id, &row, e); /* 0: it is gone */
+        int rc = st_node_by_id(q->runs->st, q->a, q->at[i].node_id, &row, e); /* 0: no node */
         if (rc < 0)
             return -1;
         if (rc == 0 || row.state == NODE_LEAVING || rank >= q->run.nodes)

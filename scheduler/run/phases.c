@@ -16,8 +16,8 @@ static const unsigned phase_steps[] = {
     [RUN_KILLING] = BIT(RUN_SAVING) | BIT(RUN_ENDING) | BIT(RUN_CLEANING),
     [RUN_SAVING] = BIT(RUN_ENDING) | BIT(RUN_CLEANING),
     [RUN_ENDING] = BIT(RUN_ENDED),
-    [RUN_ENDED] = BIT(RUN_ENDING) /* rolled back */ | BIT(RUN_CLEANING),
-    [RUN_CLEANING] = BIT(RUN_ENDING), /* terminated before it was requeued */
+    [RUN_ENDED] = BIT(RUN_ENDING) /* the end was rolled back */ | BIT(RUN_CLEANING),
+    [RUN_CLEANING] = BIT(RUN_ENDING), /* the run was terminated before it was requeued */
 };
 static_assert(sizeof phase_steps / sizeof phase_steps[0] == RUN_CLEANING + 1, "a row a phase");
 

@@ -27,7 +27,7 @@
 
 struct run_far_end {
     struct run_far_end *next;
-    char *id; /* of its task */
+    char *id; /* id of the far end's task */
 };
 
 bool remote_is_offered(const struct live_run *run)
@@ -136,7 +136,9 @@ const char *remote_names_of_nodes(const struct live_run *run, struct arena *a)
 static void say_lost(struct run_slot *near, const char *session, const char *why)
 {
     char text[REMOTE_TEXT_MAX + 1];
-    size_t n = jsontext_cut(why, REMOTE_TEXT_MAX);
+    size_t n = strnlen(why, REMOTE_TEXT_MAX);
+    while (n > 0 && n == REMOTE_TEXT_MAX && ((unsigned char)why[n] & 0xc0) == 0x80)
+        n--; /* does not cut inside of a character */
     memcpy(text, why, n);
     text[n] = '\0';
     const struct remote_msg lost = {.kind = REMOTE_LOST,
@@ -207,7 +209,7 @@ static bool add_far_end(struct run_slot *slot, const char *id)
     return true;
 }
 
-/* False: there was none. */
+/* Forgets a far end. False: it was not in the list. */
 static bool remove_far_end(struct run_slot *slot, const char *id)
 {
     struct run_far_end **at = find_far_end(slot, id), *f = *at;
@@ -350,13 +352,13 @@ const char *remote_run_far(struct run_slot *slot, const struct remote_far *far, 
     return spec.id;
 }
 
-/* `files`: see struct remote_far. */
+/* Starts the far end that `near` asks for. `files`: see struct remote_far. */
 static void run_far_end(struct run_slot *slot, const struct run_slot *near, const char *session,
                         bool files, struct arena *a)
 {
     const struct remote_far far = {.rank = near->rank, .session = session, .files = files};
     if (!add_far_end(slot, far_end_id(slot, &far, a)))
-        return; /* the near end will ask again */
+        return; /* nothing is sent: the near end will ask again */
     struct opening *o = xcalloc(1, sizeof *o);
     o->slot = slot;
     o->id = xstrdup(remote_run_far(slot, &far, a, on_run, o)); /* the callback runs later */

@@ -90,7 +90,7 @@ const char *node_rt_place_account(const struct node_rt *rt, struct arena *a,
     if (place->admin && rt->seen.is_root && site && site->admin_is_root)
         return NULL;
     if (place->user && rt->machine && rt->seen.is_root)
-        return place->user; /* made with the node */
+        return place->user; /* the preparation of the node made it */
     return node_rt_run_account(rt, a, place->account ? place->account : dir);
 }
 

@@ -135,7 +135,7 @@ static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct node_rt *rt = node_rt_find(ctx, id);
     if (!rt || !rt->loss || rt->loss->unsure == 0)
-        return; /* the node is gone */
+        return; /* the loss is not in memory any more, or no write of it is pending */
     rt->loss->unsure--;
     if (!why && rt->loss->unsure == 0)
         node_loss_free(rt);

@@ -325,7 +325,7 @@ static void ask(struct node_rt *rt)
 {
     if (rt->contact.state == CONNECTION_READY) {
         go(rt, EXIT_KILLING);
-        rt->exit->pending = 1; /* the list itself */
+        rt->exit->pending = 1; /* the reply with the list of tasks */
         node_tasks(rt->contact.link, on_tasks, rt);
         return;
     }

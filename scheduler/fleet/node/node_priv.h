@@ -39,7 +39,7 @@ struct node_contact {
     /* machines: how often the reboot in the row was requested since the daemon's start; or
      * REBOOTS_MAX, once it is known to have happened */
     int reboots;
-    bool refused;   /* machines: the last link failed for a reason that needs a person */
+    bool refused;   /* machines: the last link failed for a reason that a person must solve */
     bool let_in;    /* machines: the last link failed only after the login */
     char *why_down; /* last reason, for errors */
     char *why_told; /* the reason in the row's errors; NULL: the row has another failure */
@@ -82,7 +82,7 @@ struct node_setup_done {
 /* Set-up tasks that run beside the node's runs. */
 struct node_besides {
     struct node_beside *last; /* all in the list are halted, except possibly the first; owned */
-    bool looked;              /* the row was read after the node became idle and its link ready */
+    bool looked; /* the row was read after the node became idle and its link became ready */
 };
 
 /* The known state of the node's disk: room.c. */
@@ -147,8 +147,8 @@ struct node_rt {
 };
 
 /* The beginning of the ids of tasks that the node runs for itself. It contains no row ids, because
- * a restored backup would repeat them. `epoch`: the epoch in which the tasks were decided (NULL:
- * the present one). */
+ * a restored backup would repeat them. `epoch`: the epoch of the decision to run the tasks (NULL:
+ * the present epoch). */
 const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
                              const char *what);
 
@@ -218,11 +218,12 @@ bool node_capacity_as_row(struct node_rt *rt, const struct node *row);
 
 /* --- fail.c ---------------------------------------------------------------------------- */
 
-/* Writes that a node failed (unusable, or leaving anyway) and wakes the runs and pools
- * concerned. */
+/* Writes the failure of a node, which becomes unusable unless it is leaving, and wakes its runs and
+ * its pool. */
 int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure *f,
                        struct err *e) MUST_CHECK;
-/* Like node_write_failure(), but repeated until it is on disk: no run uses the node before. */
+/* Like node_write_failure(), but repeated until the failure is on disk; no run uses the node before
+ * that. */
 void node_lose(struct node_rt *rt, const struct failure *why);
 /* Writes the loss again after a rollback; false: there is nothing to write. */
 bool node_lose_again(struct node_rt *rt);
@@ -248,8 +249,8 @@ void node_connect_want(struct node_rt *rt);
 struct node_provider *node_provider_of(struct node_rt *rt);
 /* Closes the link if there is one; the node is woken when it is closed. */
 void node_rt_close(struct node_rt *rt);
-/* Whether the node was tried long or often enough, so that it must be given up. `preparing`: no run
- * could be lost. */
+/* Whether the node failed for so long, or so often, that it must be given up. `preparing`: the node
+ * has no run that could be lost. */
 bool node_connect_hopeless(struct node_rt *rt, bool preparing);
 /* Delays the next try of a local node that was given up. */
 void node_connect_pause(struct node_rt *rt);
@@ -293,9 +294,9 @@ void node_beside_halt(struct node_rt *rt);
 /* --- unknown_tasks.c -------------------------------------------------------------------------- */
 
 enum unknown_end {
-    UNKNOWN_NONE,     /* rows know all running tasks */
+    UNKNOWN_NONE,     /* all running tasks have rows */
     UNKNOWN_ENDING,   /* wait: the node is woken */
-    UNKNOWN_STUCK,    /* a task does not die: *why */
+    UNKNOWN_STUCK,    /* a killed task does not end: *why */
     UNKNOWN_UNREACHED /* the node does not answer, or refuses a request: *why */
 };
 /* Ends tasks without a live allocation, on the first link after a start of the daemon. Texts of
@@ -305,8 +306,8 @@ void node_unknown_free(struct node_rt *rt);
 
 /* --- sweep.c --------------------------------------------------------------------------- */
 
-/* Removes the directories of runs that are neither kept nor a tenant's, once after the link came up
- * and whenever the rows changed. The link must be ready. */
+/* Removes the directories of runs that are neither kept nor a tenant's, once for each link, and
+ * again after each change of the rows. The link must be ready. */
 void node_sweep(struct node_rt *rt);
 /* Removes archives that the node's pool does not use, after some idle time. */
 void node_sweep_archives(struct node_rt *rt, const struct node *row);
@@ -383,8 +384,8 @@ bool node_room_before_preparing(struct node_rt *rt, const struct node *row);
 void node_watch_pulse(struct node_rt *rt, const struct node *row);
 /* Runs a machine's health command when it is due; after node_watch_pulse(), on a prepared node. */
 void node_watch(struct node_rt *rt);
-/* The node is being prepared or released. This kills a running health command: its result is
- * ignored. */
+/* Called when the node is being prepared or released: kills a running health command, and ignores
+ * its result. */
 void node_watch_stop(struct node_rt *rt);
 
 #endif

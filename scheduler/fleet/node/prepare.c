@@ -554,10 +554,10 @@ void node_prepare(struct node_rt *rt, const struct node *row)
     }
     struct node_prep *prep = rt->prep;
     if (!prep)
-        return; /* it is too early */
+        return; /* begin() has abandoned the preparation */
     check_kill(rt);
     if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && !setup_over(rt))
-        return; /* its set-up task has begun */
+        return; /* the set-up task has just begun, or still runs */
     if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && prep->verdict)
         prep_fail(prep, prep->verdict);
     if (prep->failed)

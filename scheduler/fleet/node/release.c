@@ -21,9 +21,9 @@
 
 struct node_release {
     struct arena a;
-    struct script *script; /* NULL: no link yet */
+    struct script *script; /* NULL: there was no link yet */
     int rounds;
-    int64_t until_us; /* 0: not begun */
+    int64_t until_us; /* 0: the release has not begun */
     bool over;
 };
 
@@ -142,7 +142,7 @@ static void clean(struct node_rt *rt)
         if (r->rounds >= ROUNDS_MAX)
             give_up(rt, script_failure(r->script)->message);
         else
-            node_rt_close(rt); /* and begin again with a fresh link */
+            node_rt_close(rt); /* the steps begin again over a new link */
         break;
     }
 }
@@ -172,7 +172,7 @@ bool node_release(struct node_rt *rt)
     if (!r) {
         r = rt->release = xcalloc(1, sizeof *r);
         arena_init(&r->a);
-        r->over = !rt->noted.reached; /* nothing was begun there */
+        r->over = !rt->noted.reached; /* no work was begun on the node */
     }
     if (!r->over)
         take_step(rt);

@@ -21,7 +21,7 @@
 #define APART_US 7500
 
 struct node_sampled {
-    bool asked, refused;    /* over the present link */
+    bool asked, refused;    /* a question over the present link is pending; was refused */
     int64_t due_us, got_us; /* monotonic; got_us 0: there is no sample */
     struct node_sample last;
     char told[SAMPLE_WHY_SIZE]; /* the last reason in the log */
@@ -83,7 +83,7 @@ static void note_states(struct node_rt *rt)
     to->is_there = there;
 }
 
-/* Also called when a link breaks. */
+/* Handles the answer; also called, with `why`, when the link breaks. */
 static void on_sample(void *ctx, const struct err *why, const struct node_sample *s)
 {
     struct node_rt *rt = ctx;

@@ -245,7 +245,7 @@ static bool end_try(struct setup_run *s, const struct failure *why)
     return !again;
 }
 
-/* Whether the failure concerns the set-up task rather than its node. */
+/* Whether the set-up task itself failed, not its node. */
 static bool is_the_tasks(const struct failure *why)
 {
     static const enum failure_code codes[] = {FAIL_NODE_SETUP_FAILED, FAIL_NO_PROGRAM,
@@ -257,7 +257,7 @@ static bool is_the_tasks(const struct failure *why)
     return is;
 }
 
-/* Notes the container for clients that read the task while it runs. */
+/* Writes the container's id to the row, for clients that read the task while it runs. */
 static void note_container(struct setup_run *s)
 {
     const char *id = container_id(s->a, s->container_said);

@@ -18,7 +18,7 @@ struct setup_run {
     const char *id;             /* id of the first try; the prefix of the ids of later tries */
     bool dedicated;             /* the class of the node */
     struct node_setup row;      /* node_id 0: the task has not begun */
-    struct script *script;      /* of the present try; NULL: none */
+    struct script *script;      /* script of the present try; NULL: none */
     bool known;                 /* the node already had this try, so its files are there */
     const char *container_said; /* output of the start of its container; NULL: its row has the id,
                                    or there is none */

@@ -85,7 +85,7 @@ static void end(struct node_rt *rt)
         rt->beside.last = b->older;
         drop(b);
     }
-    rt->beside.looked = true; /* it has ended */
+    rt->beside.looked = true; /* the task has ended */
     wake_when_durable(rt->fleet->wakes, effect_over, rt->fleet, rt->id);
 }
 

@@ -128,7 +128,7 @@ void node_sweep(struct node_rt *rt)
 {
     if (rt->swept)
         return;
-    rt->swept = true; /* until the rows change */
+    rt->swept = true; /* no sweep is needed until the rows change */
     node_list_dir(rt->contact.link, NULL, rt->root, RUNS_DIR, on_listed, rt);
 }
 

@@ -26,7 +26,7 @@ void node_usage_free(struct node_rt *rt)
     rt->answers = NULL;
 }
 
-/* Also called when a link breaks. */
+/* Handles the answer; also called, with `why`, when the link breaks. */
 static void on_usage(void *ctx, const struct err *why, const struct node_usage *u)
 {
     struct node_rt *rt = ctx;

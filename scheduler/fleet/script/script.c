@@ -17,12 +17,12 @@ struct script_step {
     struct script *sc;
     struct script_step *next;
     struct script_label label;
-    struct node_request ask; /* of script_ask() */
+    struct node_request ask; /* for script_ask(): the request */
     /* killing: the prefix of the tasks' ids, and the prefix of ids to spare */
     const char *prefix, *except;
     const char *const *known; /* further prefixes to spare; `n` of them */
     size_t n;
-    struct task_spec task; /* commands */
+    struct task_spec task; /* for commands: the task */
     bool is_command, keep_record;
     const char **said; /* receives the output of a command; NULL: not needed */
     bool waits;        /* the next step must wait until this one has ended */
@@ -44,8 +44,8 @@ struct script {
     const struct log *log;
     const char *node;
     struct script_step *first, **end, *last;
-    struct script_step *next;    /* to be sent */
-    struct script_step *waiting; /* a command, kill or unmount under way */
+    struct script_step *next;    /* the next step to be sent */
+    struct script_step *waiting; /* the command, kill or unmount whose end is awaited */
     struct node_link *link;
     void (*changed)(void *ctx);
     void *ctx;

@@ -33,7 +33,7 @@ struct script_cause {
 
 /* The name of a step, and texts for its failure. The struct is copied, texts are borrowed. */
 struct script_label {
-    enum failure_code code; /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
+    enum failure_code code; /* code of the failure: FAIL_AZF_MOUNT_ERROR, ... */
     /* other codes for some errors, ended by one of kind 0; NULL: none */
     const struct script_cause *causes;
     const char *what;    /* for messages: "mount of share acct/data at data" */

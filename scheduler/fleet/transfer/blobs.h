@@ -32,7 +32,7 @@ char *blob_commit_body(size_t n, size_t *len);
 
 struct blob_listed {
     const char *name;
-    bool has_bytes; /* the list says so */
+    bool has_bytes; /* according to the list */
 };
 struct blob_page {
     struct blob_listed *blobs;

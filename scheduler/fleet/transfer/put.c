@@ -42,7 +42,7 @@ static void on_answer(void *ctx, const struct err *why, struct transfer_got *got
 static void on_written(void *ctx, const struct err *why)
 {
     struct transfer_put *p = ctx;
-    (void)why; /* the answer says it */
+    (void)why; /* transfer_read() reports the failure, too */
     transfer_read(p->now, ANSWER_MAX, on_answer, p);
 }
 

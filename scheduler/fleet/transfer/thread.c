@@ -46,7 +46,7 @@ static size_t on_room(char *room, size_t size, size_t n, void *ctx)
     struct transfer_wish *w = &t->wish;
     t->moved_us = transfer_now_us();
     if (t->runs && w->asked == ASKED_READ)
-        return 0; /* nothing more is written */
+        return 0; /* the caller writes no more bytes */
     size_t left = t->runs ? w->n_out - w->out_at : 0;
     if (left == 0) {
         t->is_held = true;
@@ -294,7 +294,7 @@ static void tell(struct transfer *t)
     if (t->curl && !t->why.code)
         tr->lib.curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &t->status);
     pthread_mutex_lock(&tr->lock);
-    if (t->state == TRANSFER_RUNNING) { /* otherwise it was ended meanwhile */
+    if (t->state == TRANSFER_RUNNING) { /* otherwise the loop has ended the transfer meanwhile */
         t->runs = false;
         t->is_told = true;
         t->next_told = tr->told;

@@ -70,7 +70,8 @@ static void send_out(struct transfers *tr)
     tr->out = true;
     pthread_mutex_unlock(&tr->lock);
     tr->driven = loop_work(tr->lane, transfers_drive, on_driven, tr);
-    assert(tr->driven); /* there is one piece of work at most, and the lane is open */
+    assert(tr->driven); /* loop_work() must accept the work: it is the only one, and the lane is
+                           open */
 }
 
 static void close_lane(struct transfers *tr)

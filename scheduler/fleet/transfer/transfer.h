@@ -40,7 +40,7 @@ void transfers_stop(struct transfers *tr, void (*stopped)(void *ctx), void *ctx)
 
 struct transfer_ask {
     const char *url;
-    bool put;        /* otherwise GET; that follows redirections */
+    bool put;        /* otherwise a GET, which follows redirections */
     bool own;        /* the URL's host is this daemon, whatever the host name resolves to */
     uint64_t length; /* of a PUT, in bytes */
     const char *const *headers; /* "Name: value" */
@@ -75,7 +75,7 @@ static inline bool transfer_is_good(long status)
 {
     return status >= 200 && status < 300 && status != 206;
 }
-/* Whether another try may succeed. */
+/* Whether another try may succeed after this status. */
 bool transfer_may_pass(long status);
 /* Fills `e` from an answer with an error status, with the status and, if the body contains it, the
  * service's error code: ERR_FILE_NOT_FOUND for 404, ERR_FORBIDDEN for 401 and 403, otherwise

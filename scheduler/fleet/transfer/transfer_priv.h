@@ -49,7 +49,7 @@ struct transfer {
     /* under the lock */
     enum transfer_state state;
     bool is_queued, is_active, is_told; /* in which lists it is */
-    /* the loop's */
+    /* used by the loop only */
     union {
         transfer_read_cb read;
         transfer_write_cb write;
@@ -58,8 +58,8 @@ struct transfer {
     /* owned by the loop while the transfer is paused or told, otherwise by the thread */
     struct transfer_wish {
         enum transfer_asked asked;
-        size_t max; /* to read */
-        char *out;  /* to write; owned */
+        size_t max; /* for a read: the most bytes */
+        char *out;  /* for a write: the bytes; owned */
         size_t n_out, out_at;
     } wish;
     /* constant during the transfer's life */
@@ -68,7 +68,7 @@ struct transfer {
     uint64_t length;
     char **lines;
     size_t n_lines;
-    int64_t begin_us;  /* monotonic; not earlier */
+    int64_t begin_us;  /* monotonic; the transfer does not begin before */
     int64_t silent_us; /* us without a byte after which the transfer fails */
     /* owned by the thread; the loop reads results while the thread does not run */
     bool runs;  /* the transfer is running, or was ended while running; otherwise libcurl neither
@@ -97,7 +97,7 @@ struct transfers {
     pthread_mutex_t lock;
     bool out; /* the thread runs */
     struct transfer *queue, **queue_end;
-    char *own;      /* for CURLOPT_CONNECT_TO; NULL: not known */
+    char *own;      /* the daemon's own address, for CURLOPT_CONNECT_TO; NULL: not known */
     CURLM *waiting; /* by which the loop wakes the thread; NULL: it does not wait */
     bool closing;
     /* used by the thread only */
@@ -106,7 +106,7 @@ struct transfers {
     CURLM *multi;
     struct transfer *active;
     int64_t looked_us; /* when the thread's last pass over the transfers began */
-    /* the end */
+    /* called when `tr` is freed */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };

@@ -23,11 +23,11 @@ struct pool_making {
     struct batch_front *f;
     struct arena *a;
     const struct batch_job *j;
-    const char *secrets; /* of the job */
+    const char *secrets; /* the job's secrets */
     struct trouble wrong;
 };
 
-/* "PREFIX_GUID", or "GUID". */
+/* A new pool name: "PREFIX_GUID", or "GUID". */
 static const char *new_name(struct arena *a, const char *prefix)
 {
     char guid[GUID_SIZE];

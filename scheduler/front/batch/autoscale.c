@@ -212,7 +212,7 @@ static void add_error(struct strbuf *b, const struct formula_error *e)
     strbuf_puts(b, "}]}");
 }
 
-/* An AutoScaleRun. */
+/* The JSON text of an AutoScaleRun. */
 static const char *run_text(struct arena *a, int64_t now_us, const struct formula_outputs *out)
 {
     char when[TIMEFMT_SIZE];

@@ -102,7 +102,7 @@ struct batch_front batch_front(struct storage *st, const struct log *log);
 /* A container for uploads. */
 struct batch_destination {
     const char *url;
-    bool own; /* its host is this daemon */
+    bool own; /* the URL's host is this daemon */
 };
 /* Resolves a container's URL for a Batch account; `identity`: use the rights of the account if the
  * URL has no signature. In the arena. ERR_FORBIDDEN, ERR_FILE_NOT_FOUND, ... */

@@ -174,7 +174,7 @@ struct option_reading {
     struct arena *a;
     const char **words;
     size_t n, at;
-    bool any; /* whatever administrators may */
+    bool any; /* options for administrators are allowed */
     struct place_spec *place;
     struct container_spec *out;
     const char **kept;
@@ -258,8 +258,8 @@ static bool take_long(struct option_reading *r, const char *word)
     return take(r, word, o, !value && o->has_value ? next_word(r) : value);
 }
 
-/* Letters without a value may be combined; the first letter with a value takes the rest of the
- * word. */
+/* Handles a word of one-letter options. Letters without a value may be combined; the first letter
+ * with a value takes the rest of the word. */
 static bool take_letters(struct option_reading *r, const char *word)
 {
     for (const char *p = word + 1; *p; p++) {

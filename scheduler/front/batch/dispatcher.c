@@ -295,7 +295,7 @@ struct in_turn {
     const struct batch_job *job;
     struct batch_task *tasks; /* without a run */
     size_t n, next;
-    int waiting; /* its runs that wait */
+    int waiting; /* how many of its runs wait */
     int left;    /* how many more runs the job may have */
 };
 
@@ -497,7 +497,8 @@ void task_runs_wanted(const struct front *f, const struct pool *p)
     wake(batch_self(f)->wakes, &woken_tasks, p->id);
 }
 
-/* Runs that were over when the daemon stopped must be forgotten: they are reconciled again. */
+/* Wakes runs that were over when the daemon stopped: they are reconciled again, so that they are
+ * forgotten. */
 static void wake_fed(struct batch_front *f)
 {
     struct err e;

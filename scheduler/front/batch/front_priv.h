@@ -59,7 +59,7 @@ void autoscale_go_on(struct batch_front *f);
 struct batch_inputs {
     const struct batch_front *front;
     struct arena *a;
-    const struct batch_pool *pool; /* of the node */
+    const struct batch_pool *pool; /* the node's pool */
     struct input_list *files;
     struct kv *rooted;
     size_t n_rooted;
@@ -69,7 +69,7 @@ struct batch_inputs {
 };
 enum batch_package_for {
     BATCH_PACKAGES_OF_TASK,
-    BATCH_PACKAGES_OF_POOL, /* for its nodes */
+    BATCH_PACKAGES_OF_POOL, /* for the pool's nodes */
     BATCH_PACKAGES_ON_POOL, /* the node has them already: only their variables are needed */
 };
 /* Adds packages and their variables. */

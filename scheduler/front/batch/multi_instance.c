@@ -59,7 +59,7 @@ int team_part_prepared(const struct front *f, struct storage *st, const struct r
     struct arena a;
     (void)f;
     if (part->rank == 0)
-        return 0; /* the task itself */
+        return 0; /* the first node has the task itself, not a subtask */
     arena_init(&a);
     const struct batch_subtask s = {.task_id = r->owner_id,
                                     .number = part->rank,

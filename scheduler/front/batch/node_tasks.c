@@ -246,7 +246,8 @@ int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left, 
     return rc;
 }
 
-/* Runs that were over when the daemon stopped must be forgotten: they are reconciled again. */
+/* Wakes runs that were over when the daemon stopped: they are reconciled again, so that they are
+ * forgotten. */
 void chores_begin(struct batch_front *f)
 {
     struct err e;

@@ -24,7 +24,7 @@ static const struct shortfall
 struct nodes_of_pool {
     struct node *nodes;
     size_t n;
-    int dedicated, low; /* those that stay */
+    int dedicated, low; /* nodes that stay */
 };
 
 static int count_nodes(struct storage *st, struct arena *a, int64_t pool_id,
@@ -263,9 +263,9 @@ int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char
 
 struct resize {
     struct batch_front *f;
-    struct batch_pool p; /* as it will be */
+    struct batch_pool p; /* the pool after the resize */
     struct scale scale;
-    const struct node *const *nodes; /* that are to leave */
+    const struct node *const *nodes; /* nodes that are to leave */
     size_t n;
 };
 
@@ -353,7 +353,7 @@ void pools_go_on(struct batch_front *f)
         n = 0;
     }
     for (size_t i = 0; i < n; i++) {
-        if (!id_map_has(&f->unsettled, ids[i])) /* its deadline stands */
+        if (!id_map_has(&f->unsettled, ids[i])) /* otherwise its deadline stays */
             id_map_put(&f->unsettled, ids[i], NULL);
         wake(f->wakes, &woken_size, ids[i]);
     }

@@ -75,7 +75,7 @@ static int add_aside(const struct batch_front *f, struct arena *a, const struct 
     return 0;
 }
 
-/* `rc` as of open_all(). */
+/* Fills `out` for a container; `rc` is the result of open_all(), and is returned. */
 static int take_container(const struct batch_front *f, struct arena *a,
                           const struct container_place *c, int rc, struct input_file *out,
                           struct err *e)
@@ -90,7 +90,7 @@ static int take_container(const struct batch_front *f, struct arena *a,
     return rc;
 }
 
-/* 0: it has none. */
+/* Sets *name to the auto-storage account of a Batch account. 1: done; 0: it has none; -1: error. */
 static int auto_storage_of(const struct batch_front *f, struct arena *a, int64_t account_id,
                            const char **name, struct err *e)
 {
@@ -122,7 +122,8 @@ static const char *container_of(struct arena *a, const char *url, const char *ac
     return path ? arena_strndup(a, path + 1, strcspn(path + 1, "/?#")) : NULL;
 }
 
-/* `rc` as of struct batch_blobs. */
+/* Returns `rc`, the result of a function of struct batch_blobs. -1 with a clearer error: the URL
+ * has no signature, and its identityReference does not help. */
 static int with_identity(int rc, struct arena *a, const struct batch_resource_file *r,
                          const char *url, const char *owner, struct err *e)
 {

@@ -92,7 +92,7 @@ static int start(struct batch_front *f, struct storage *st, struct arena *a, con
                                    .node_name = n > 0 ? parts[0].node_name : NULL};
     if (n > 0 && st_node_emptied(st, parts[0].node_id, &m.emptied, e) < 0)
         return -1;
-    wake(f->wakes, &woken_tasks, r->pool_id); /* one waits less */
+    wake(f->wakes, &woken_tasks, r->pool_id); /* one run less waits, so another may be made */
     if (o.t.instances > 1 && team_begin(st, &o.t, parts, n, now_us, e) < 0)
         return -1;
     return move(st, r, &o.t, held ? BATCH_TASK_EV_PREPARE : BATCH_TASK_EV_START, m, e);
@@ -164,7 +164,7 @@ int task_run_prepared(const struct front *f, struct storage *st, const struct ru
                       int64_t now_us, struct err *e)
 {
     (void)f, (void)st, (void)r, (void)now_us, (void)e;
-    return 0; /* clients see no state between start and end */
+    return 0; /* Batch clients see no state between start and end of a task */
 }
 
 int task_run_contained(const struct front *f, struct storage *st, const struct run *r,

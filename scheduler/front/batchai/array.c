@@ -142,7 +142,7 @@ static int end_one(struct storage *st, struct one_end *k, struct err *e)
         st_run_count_left(st, RES_JOB, k->j.id, &left, e) < 0 ||
         (!k->end->succeeded && note_failure(st, k, e) < 0))
         return -1;
-    /* The next run does not wait until this run's nodes are cleaned. */
+    /* The next run of the array may start now, before this run's nodes are cleaned. */
     sched_wake_pool(front_self(k->f)->sched, k->r->pool_id);
     if (left == 0)
         return end_all(st, k, e);

@@ -52,7 +52,7 @@ static int load(const struct front *f, const struct front_read *how, const struc
         return -1;
     if (job_spec_decode(how->a, &j, text, out, e) < 0)
         return -1;
-    if (out->wishes.array) /* also of a single index */
+    if (out->wishes.array) /* also for an array with a single index */
         array_spec(how->a, r, out);
     return 0;
 }

@@ -295,7 +295,7 @@ static void effect_removed(void *ctx, int64_t id, const struct err *why)
     struct batchai_front *f = ctx;
     if (!why)
         return;
-    f->fresh_deletions = true; /* from the beginning */
+    f->fresh_deletions = true; /* the next pass begins with the first step */
     wake_at(f->wakes, &woken_deletions, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
 

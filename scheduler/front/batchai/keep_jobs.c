@@ -9,7 +9,7 @@
 #include "storage/changes.h"
 #include "storage/usage.h"
 
-/* All remains. */
+/* One wake for all that resets have left. */
 static const struct wake_kind woken_remains = {"remains", WAKE_LAST};
 
 #define PURGE_EVERY_US (600LL * 1000000)
@@ -71,7 +71,7 @@ static void purge(void *ctx, int64_t id)
     if (purged > 0)
         LOG_INFO(f->log, "vaults.purged", LF_INT("count", purged));
     if (purged >= PURGE_PER_PASS || more)
-        wake_at(f->wakes, &woken_remains, id, wakes_mono(f->wakes)); /* next turn */
+        wake_at(f->wakes, &woken_remains, id, wakes_mono(f->wakes)); /* in the next turn */
     else
         wake_at(f->wakes, &woken_remains, id, wakes_mono(f->wakes) + PURGE_EVERY_US);
 }

@@ -12,7 +12,7 @@
 #include "scheduler/plan.h"
 
 struct note {
-    const struct batchai_front *front; /* holds a reference to its wakes */
+    const struct batchai_front *front; /* the note holds a reference to the front's wakes */
     int64_t owner_id;
     char *name, *why;
     char *text;                /* the line for the run's log */
@@ -30,7 +30,7 @@ static void note_free(struct note *n)
     free((char *)n->share.share);
     free(n->path);
     free(n);
-    wakes_unref(wakes); /* may free the front */
+    wakes_unref(wakes); /* this may free the front */
 }
 
 static void on_written(void *ctx, const struct err *why)

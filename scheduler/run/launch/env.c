@@ -205,7 +205,7 @@ static const char *log_path(struct arena *a, const struct launch_input *in, int 
 {
     const char *node = in->n_nodes == 1 ? NULL : in->nodes[rank].name;
     const char *suffix = in->spec->file_suffix;
-    if (suffix) /* behind its dash */
+    if (suffix) /* without its leading dash */
         node = node ? arena_concat(a, suffix + 1, "-", node) : suffix + 1;
     return arena_concat(a, std_dir, "/", front_log_name(in->words, a, node));
 }

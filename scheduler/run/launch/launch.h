@@ -57,7 +57,7 @@ enum launch_end {
 
 struct launch_process {
     enum launch_role role;
-    int rank;          /* of its node */
+    int rank;          /* rank of its node */
     const char *name;  /* for task ids; unique on its node */
     const char *title; /* the name for people: "worker 2"; NULL: the run has only this process */
     const char *command_line;
