@@ -138,7 +138,7 @@ static void say_lost(struct run_slot *near, const char *session, const char *why
     char text[REMOTE_TEXT_MAX + 1];
     size_t n = strnlen(why, REMOTE_TEXT_MAX);
     while (n > 0 && n == REMOTE_TEXT_MAX && ((unsigned char)why[n] & 0xc0) == 0x80)
-        n--; /* does not cut inside of a character */
+        n--; /* so that no character is cut */
     memcpy(text, why, n);
     text[n] = '\0';
     const struct remote_msg lost = {.kind = REMOTE_LOST,

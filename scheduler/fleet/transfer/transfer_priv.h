@@ -72,7 +72,7 @@ struct transfer {
     int64_t silent_us; /* us without a byte after which the transfer fails */
     /* owned by the thread; the loop reads results while the thread does not run */
     bool runs;  /* the transfer is running, or was ended while running; otherwise libcurl neither
-                 * gets nor passes bytes */
+                   gets nor passes bytes */
     CURL *curl; /* NULL: not begun */
     struct curl_slist *headers, *to;
     struct strbuf in;

@@ -19,8 +19,7 @@ int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets
     return w->n_names + w->n_ranges > 0 ? st_batch_wait_count(st, t->id, e) : 0;
 }
 
-/* Ends the task's run, if it has one. The core then calls task_run_ended(): at once if the run
- * waits, otherwise later. */
+/* Ends the task's run, if it has one; then task_run_ended() is called, at once if the run waits. */
 int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
               struct err *e)
 {
