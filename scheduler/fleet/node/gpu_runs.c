@@ -2,7 +2,8 @@
  *
  * Tells a machine which runs use which of its GPUs, in the files that dcgm-exporter reads for its
  * labels: there is a file for each GPU, named by the GPU's number, with the name of a run in each
- * line. When the node's tenants change, the changed files are written; over a new link, all files.
+ * line. If the node's tenants change the text of a file, and over each new link, all files are
+ * written.
  */
 #include <stdlib.h>
 #include <string.h>
