@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the failure of a node to its row. The tenants of a node that is given up are told at once,
- * which cannot be undone. So if the write is rolled back (a full disk), the failure is written
- * again before any run may use the node.
+ * Writes the failure of a node to its row. The tenants of a node that is given up are informed at
+ * once, which cannot be undone. So if the write is rolled back (a full disk), the failure is
+ * written again before any run may use the node.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A node, from the view of its users. They attach as tenants, several on one node if necessary, and
- * are told when its link opens or breaks, when the node is given up, and when tasks have ended.
+ * are informed when its link opens or breaks, when the node is given up, and when tasks have ended.
  */
 #ifndef SCHEDULER_FLEET_NODE_NODE_H
 #define SCHEDULER_FLEET_NODE_NODE_H
