@@ -18,8 +18,8 @@ static int change(struct sched *s, const struct node *nd, struct err *e)
     return rc;
 }
 
-/* Whether the node must still be wiped of the files of tasks. A wipe that has failed, or is in
- * progress, counts too. */
+/* Whether the files of tasks on the node are to be removed as soon as no task runs there. A wipe
+ * that has failed, or is in progress, is still to be done. */
 static bool is_condemned(const struct node *nd)
 {
     return nd->wish == IS_BEING_WIPED || nd->wish == WISH_LEAVE_WIPE ||

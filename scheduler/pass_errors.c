@@ -31,8 +31,8 @@ static struct failure shortage(struct pass *p, const struct pass_class *c)
     return f;
 }
 
-/* Fills *out if the node gets no run because its disk is full, although its row is in state idle.
- * False: this is not the case. */
+/* Fills *out if a node with runs gets no further run because its disk is full; its row stays in
+ * state idle. False: this is not the case. */
 static bool closed(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct front_words *w = p->front->words;

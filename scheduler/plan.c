@@ -70,8 +70,8 @@ static int clamp(int64_t v, int lo, int hi)
 }
 
 /* The target of automatic scaling: the nodes with runs plus the nodes that the queue requests.
- * While a run waits in the queue, unusable nodes do not count: the pool may have as many in
- * addition. */
+ * While a run waits in the queue, nodes that cannot serve it do not count: the pool may have as
+ * many nodes in addition. */
 static int auto_target(const struct plan_scale_input *in)
 {
     int64_t held = 0, useless = 0;

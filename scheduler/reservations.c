@@ -249,7 +249,7 @@ static const struct shape *shape_of(struct ahead *h, const struct ahead_want *w)
     return s;
 }
 
-/* --- nodes with reservations -------------------------------------------------------------------
+/* --- marked nodes ------------------------------------------------------------------------------
  */
 
 static bool fits_at(const struct ahead *h, const struct ahead_want *w, size_t node, int64_t at)

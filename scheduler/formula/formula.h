@@ -16,7 +16,7 @@
  * searched again without or with its dollar sign.
  *
  * Sources: the pages of the service on formulas that scale pools automatically; texts of errors as
- * in "Pool autoscale event" in the service's pages.
+ * in "Pool autoscale event" there.
  */
 #ifndef SCHEDULER_FORMULA_FORMULA_H
 #define SCHEDULER_FORMULA_FORMULA_H

@@ -156,7 +156,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Passes on an argument that must be a vector, unchanged. */
+/* Converts an argument to a vector: a vector stays unchanged, a number becomes its only element. */
 static int as_vector(struct formula_run *r, struct formula_place at, const struct formula_value *v,
                      struct formula_value *out)
 {

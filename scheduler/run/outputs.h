@@ -16,8 +16,8 @@
 
 /* Whether an output directory of the run is in the run's directory, not on a mount. */
 bool outputs_in_run_dir(const struct launch_env *env, const struct run_spec *spec);
-/* Called when a run is being deleted: removes its output from the nodes that have it, when the
- * deletion is on disk. */
+/* Called when a run is being deleted: sweeps the nodes that have its output, when the deletion is
+ * on disk. */
 int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 #endif

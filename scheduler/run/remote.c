@@ -19,8 +19,8 @@
 /* Follows the prefix of the ids of all tasks of the run on a node. */
 #define PREFIX "ssh"
 /* The most far ends of a run on a node. Each costs a supervisor that runs as root, a record, and
- * two descriptors of the agent, which no limit of the run includes. The agent itself has the same
- * limit. */
+ * two descriptors of the agent, which no limit of the run includes. An agent accepts as many
+ * connections of a run's ends. */
 #define FAR_ENDS_MAX 256
 /* The most ended tasks of failed far ends that a node remembers for a run. */
 #define FAILED_KEPT_MAX 100

@@ -22,7 +22,8 @@ static const struct site_capacity *wish_of(const struct fleet *fl, const struct 
     return fl->cfg.site ? &fl->cfg.site->local_capacity : &none;
 }
 
-/* Replaces the GPUs by fake GPUs, if the site configures these and the node has no real GPUs. */
+/* Whether the node shows fake GPUs: the site configures these, and the node has no real GPUs. Puts
+ * them into *facts, or removes earlier fake GPUs from it. */
 static bool shows_fakes(struct arena *a, const struct site_capacity *c, struct node_facts *facts)
 {
     bool had = node_gpus_are_fake(facts->gpus);

@@ -49,7 +49,7 @@ enum exit_phase {
 
 struct node_exit {
     enum exit_phase phase;
-    bool is_there; /* the root directory existed when it was last checked */
+    bool is_there; /* the root directory existed a moment ago */
     int pending;   /* replies to kills, or to unmounts */
     int refusals;  /* failed kills of this round */
     int rounds;

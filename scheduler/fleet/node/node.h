@@ -65,7 +65,7 @@ bool node_rt_is_local(const struct node_rt *rt);
  * alone (NULL: none), in addition to those of the pool. */
 struct task_confine node_rt_confine(const struct node_rt *rt, struct arena *a,
                                     const struct mount_list *own);
-/* The number of the node's GPUs, from its last hello. */
+/* The numbers of the node's GPUs and cores, from its last hello. */
 int node_rt_gpus(const struct node_rt *rt);
 int node_rt_cores(const struct node_rt *rt);
 /* Whether the node's GPUs are AMD's: these need other environment variables. */
@@ -140,7 +140,7 @@ bool node_rt_nearly_lost(const struct node_rt *rt);
  * is detached and gets the report that the node is gone. Other tenants continue. */
 void node_give_up(struct node_tenant *t, const struct failure *why);
 /* `task` was killed at *since_us (0: just now; the instant is stored there) and has not ended.
- * True: it has waited too long; *why is the reason. False: the limit is at *until_us. */
+ * True: this takes too long; *why is the reason. False: the limit is at *until_us. */
 bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,
                           int64_t *until_us, struct arena *a, struct failure *why);
 

@@ -39,7 +39,7 @@ struct node_contact {
     /* machines: how often the reboot in the row was requested since the daemon's start; or
      * REBOOTS_MAX, once it is known to have happened */
     int reboots;
-    bool refused;   /* machines: the last link failed for a reason that a person must solve */
+    bool refused;   /* machines: the last link failed for a reason that needs a person */
     bool let_in;    /* machines: the last link failed only after the login */
     char *why_down; /* last reason, for errors */
     char *why_told; /* the reason in the row's errors; NULL: the row has another failure */
@@ -384,7 +384,7 @@ bool node_room_before_preparing(struct node_rt *rt, const struct node *row);
 void node_watch_pulse(struct node_rt *rt, const struct node *row);
 /* Runs a machine's health command when it is due; after node_watch_pulse(), on a prepared node. */
 void node_watch(struct node_rt *rt);
-/* Called when the node is being prepared or released: kills a running health command, and ignores
+/* Called when the node is being prepared or released, which kills a running health command: ignores
  * its result. */
 void node_watch_stop(struct node_rt *rt);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the name, size, link and state of a node in memory, for directories that do not see struct
- * node_rt. Except node_set_text(), no function changes anything. On the loop's thread.
+ * Reads the name, size, link and state of a node in memory, for code outside of this directory,
+ * which does not see struct node_rt. Only node_set_text() changes anything. On the loop's thread.
  */
 #include "nodeagent-proto/wire/facts.h"
 #include "scheduler/fleet/container/container.h"

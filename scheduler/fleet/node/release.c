@@ -21,7 +21,7 @@
 
 struct node_release {
     struct arena a;
-    struct script *script; /* NULL: there was no link yet */
+    struct script *script; /* NULL: not begun over this link */
     int rounds;
     int64_t until_us; /* 0: the release has not begun */
     bool over;

@@ -55,7 +55,7 @@ static struct env env_of(const struct setup_run *s)
     return v;
 }
 
-/* Adds the step that makes the account of the task. Returns the account; NULL: the agent's
+/* Adds the step that takes the account of the task, and returns the account. NULL: the agent's
  * account. */
 static const char *account_of(const struct setup_run *s)
 {

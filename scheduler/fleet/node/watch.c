@@ -47,7 +47,8 @@ static void watch_free(struct node_rt *rt)
     rt->watch = NULL;
 }
 
-/* Returns a whole second, so that the checks of many nodes wake the loop once. */
+/* When the next check is due: at a whole second, so that the checks of many nodes wake the loop
+ * once. */
 static int64_t next_time(struct node_rt *rt, int every_s)
 {
     int64_t at = wakes_mono(rt->fleet->wakes) + wakes_jitter(rt->fleet->wakes, every_s * US_PER_S);

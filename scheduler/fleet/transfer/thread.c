@@ -14,7 +14,7 @@
 
 /* ms; the period of the thread's checks for silent transfers */
 #define TURN_MS       200
-#define TURN_US       INT64_C(300000) /* us; a pass that takes longer: the machine stood still */
+#define TURN_US       INT64_C(300000) /* us; a longer time between passes: a standstill */
 #define REDIRECTS_MAX 5L
 
 int64_t transfer_now_us(void)
@@ -182,7 +182,8 @@ static bool is_ready(const struct transfer *t)
     return t->in.len > 0 && t->in.len + TRANSFER_CHUNK_MAX > w->max;
 }
 
-/* Begins a requested transfer, or continues a paused transfer whose buffer has room again. */
+/* Begins a requested transfer, or continues a held transfer that has room for bytes, or bytes to
+ * send, again. */
 static void go_on(struct transfer *t, int64_t now)
 {
     if (!t->runs || t->over)
@@ -315,8 +316,8 @@ static bool tell_all(struct transfers *tr)
     return tr->told != NULL;
 }
 
-/* Waits for the other servers, or for the loop. False: no transfer runs, so there is nothing to
- * wait for. */
+/* Waits for the other servers, or for the loop. False: no transfer has a request, or all transfers
+ * are being stopped. */
 static bool wait_on(struct transfers *tr)
 {
     bool runs = false;

@@ -28,7 +28,7 @@
 enum transfer_state {
     TRANSFER_PAUSED,  /* next: the loop; there is no request */
     TRANSFER_QUEUED,  /* next: the thread, which has not taken it yet */
-    TRANSFER_RUNNING, /* the thread */
+    TRANSFER_RUNNING, /* next: the thread, which carries the request out */
     TRANSFER_TOLD,    /* next: the loop, when the thread has returned */
     TRANSFER_GONE,    /* next: the thread, which frees the transfer */
 };
@@ -115,7 +115,8 @@ struct transfers {
  * the lists and has the request that the new state needs. With the lock held. */
 void transfer_step(struct transfer *t, enum transfer_event event);
 
-/* The function that the thread runs: drives all transfers until one has a result. */
+/* The function that the thread runs: drives all transfers until one has a result, or none has a
+ * request. */
 void transfers_drive(void *ctx);
 
 /* A clock for both threads, because only the loop's thread may use the loop's clock. */

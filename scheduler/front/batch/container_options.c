@@ -2,8 +2,8 @@
  *
  * containerRunOptions: the options of `docker create`, each in one table with its permission. Only
  * administrators may use options that escape the container. Nobody may use options that would break
- * the daemon's control of the container, such as one that shows it the processes of the machine. An
- * option without a row, such as an option of podman, is for administrators.
+ * the daemon's control of the container, such as an option that shows it the machine's processes.
+ * An option without a row, such as an option of podman, is for administrators.
  */
 #include <string.h>
 

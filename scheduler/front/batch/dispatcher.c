@@ -269,8 +269,9 @@ static int take_back(struct feeding *k, int priority, int64_t after_job, struct 
                : remove_runs(k, tasks, n, e);
 }
 
-/* Removes the waiting runs that must start after one of these jobs, which all have the same
- * priority. 1: there were such runs; 0: none. */
+/* Removes waiting runs if one of these jobs, which all have the same priority, must start before
+ * them. If jobs take turns, these are all waiting runs of the priority. 1: some were removed; 0:
+ * none. */
 static int put_in_order(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
 {
     struct waiting w;

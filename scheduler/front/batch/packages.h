@@ -29,10 +29,10 @@ const char *batch_package_variable(struct arena *a, const struct batch_package_u
                                    bool windows);
 
 /* The value of the variable: the path, below the node's root, that links to the unpacked archive.
- * Function for tasks: each archive has its own path. */
+ * For a task: each archive has its own path. */
 const char *batch_package_directory(struct arena *a, const struct batch_package_use *use);
-/* The same for pools: the path stays constant, and the link's target changes when a node is
- * prepared again. */
+/* For a pool: the path stays the same, and the link's target changes when a node is prepared
+ * again. */
 const char *batch_pool_package_directory(struct arena *a, const struct batch_package_use *use);
 
 #endif

@@ -180,7 +180,7 @@ int task_run_contained(const struct front *f, struct storage *st, const struct r
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
-    /* a task that is being ended is shown as running, not preparing */
+    /* a task that is being ended is shown as running */
     return task_run_prepared(f, st, r, now_us, e);
 }
 

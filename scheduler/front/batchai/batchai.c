@@ -215,8 +215,7 @@ static int may_forget(const struct front *f, struct storage *st, const struct ru
     return st_op_finish(st, r->owner_kind, r->owner_id, false, NULL, NULL, now_us, e);
 }
 
-/* --- begin, end, and calls from the layers above
- * ----------------------------------------------- */
+/* --- begin, end, and calls from the layers above ---------------------------------------------- */
 
 static void begin(struct front *base, struct sched *sched)
 {

@@ -29,15 +29,16 @@ struct batchai_front {
     struct front front;
     struct storage *st; /* borrowed, as is log */
     const struct log *log;
-    bool strict; /* as in the real service, no made-up exit code: a job that failed without a failed
-                  * process has no exit code */
+    /* as in the real service, no made-up exit code: a job that failed without a failed process has
+     * no exit code */
+    bool strict;
     struct batchai_roles roles; /* may be set before the scheduler starts */
     struct sched *sched;        /* the scheduler that called begin(); before that NULL */
     struct wakes *wakes;        /* of `sched` */
     /* deletion.c: */
     bool fresh_deletions; /* something was marked since the last pass */
     bool dooming;         /* runs of deleted resources are being removed from the queues */
-    struct st_doom doom;  /* the runs removed so far */
+    struct st_doom doom;  /* how far this removal has come */
     bool jobs_go_first;   /* more jobs are marked than the last pass could remove */
     struct id_map bereft; /* a set: clusters that lose queued jobs */
 };

@@ -199,7 +199,7 @@ static int wake_batch_pools(struct deletion_pass *p, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++)
         sched_wake_pool(p->f->sched, ids[i]);
-    sched_marked(p->f->sched); /* accounts contain more resources of other fronts than pools */
+    sched_marked(p->f->sched); /* other fronts have more than pools in accounts */
     return 0;
 }
 

@@ -48,7 +48,7 @@ static const struct keep_kind kept[] = {
     {KEEP_OPERATIONS, "operations", st_op_ended_nth, forget_operations, 500},
 };
 
-/* Removes what resets have left. True: more may be left; false: nothing is. */
+/* Removes what resets have left. True: more may be left. */
 static bool sweep(struct batchai_front *f)
 {
     struct err e = {0};

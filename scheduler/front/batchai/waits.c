@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Informs users of a job whose cluster is too small for it at its present scale, or cannot get the
- * nodes: in the daemon's log and, if the job's log is on a share of the daemon, in the job's log,
- * because the job has no directory on a node yet.
+ * nodes: in the daemon's log and, if the job's log is on a share of the daemon, in the job's log.
+ * Another place has no log yet, because the job has no directory on a node.
  */
 #include <stdlib.h>
 
