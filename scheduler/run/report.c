@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reports of nodes to their runs: each is recorded, and the run is woken.
+ * Reports of nodes to their runs: each report is recorded, and the run is woken.
  */
 #include <signal.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "scheduler/run/remote.h"
 #include "scheduler/run/terminal.h"
 
-/* us of samples that are not on disk yet. */
+/* Samples are written when more than this time (us) is not on disk yet. */
 #define NOTE_US INT64_C(300000000)
 
 static struct run_slot *slot_of(struct node_tenant *t)
@@ -81,7 +81,8 @@ static void on_remote(struct node_tenant *t, const struct remote_msg *m)
         remote_hear(slot_of(t), m);
 }
 
-/* Notes samples, because a restart forgets those that are not noted. */
+/* Writes the sampled GPU times to the row of the allocation, because a restart forgets unwritten
+ * samples. */
 static void note_sampled(struct run_slot *slot)
 {
     const struct live_run *run = slot->run;

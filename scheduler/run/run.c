@@ -17,7 +17,8 @@ struct failed_note {
     char *name, *why;
 };
 
-/* After a rollback the run has not ended; it is found and ended again. */
+/* Logs the failure when it is on disk. After a rollback the run has not ended; the daemon finds the
+ * run and ends it again. */
 static void on_failed_durable(void *ctx, const struct err *why)
 {
     struct failed_note *n = ctx;
@@ -131,13 +132,13 @@ static void tell_prepared(struct live_run *run)
     struct err e;
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->role != LAUNCH_PREPARATION && run->tasks[i].state != RT_NOT_SENT)
-            return; /* it was reported, or is unknown after a restart */
+            return; /* the end of the preparation was reported, or is unknown after a restart */
     if (FRONT_ASK(f, prepared, run->runs->st, &run->row, wakes_wall(run->runs->wakes), &e) < 0)
         LOG_WARN(run->runs->log, "run.progress_not_written", LF_STR("run", run->name),
                  LF_STR("why", e.msg));
 }
 
-/* Whether the front lets the run begin. The run's time starts then. */
+/* Whether the front lets the run begin. If it does, the run's time limit starts to count now. */
 static bool may_begin(struct live_run *run)
 {
     struct runs *rs = run->runs;
@@ -156,7 +157,8 @@ static bool may_begin(struct live_run *run)
     return !run->held;
 }
 
-/* If the front could not write it, it gets the rest at the run's end. */
+/* Reports ended preparations to the front. If the front could not write a report, it gets the
+ * missing reports at the run's end. */
 static void tell_parts(struct live_run *run)
 {
     const struct front *f = run->front;
@@ -170,7 +172,8 @@ static void tell_parts(struct live_run *run)
     }
 }
 
-/* If the front could not write it, it gets no further report. */
+/* Reports the ids of containers to the front. If the front could not write an id, the id is not
+ * reported again. */
 static void tell_containers(struct live_run *run)
 {
     const struct front *f = run->front;
@@ -251,7 +254,8 @@ static void advance_stop(struct live_run *run)
         leave(run);
 }
 
-/* A failed cleaning gives the node up, because processes of the run may still run there. */
+/* If the cleaning failed, the node is given up, because processes of the run may still run
+ * there. */
 static void end_cleaning(struct run_slot *slot)
 {
     const struct failure *why = script_failure(slot->script);
@@ -270,8 +274,8 @@ static bool advance_cleaning(struct live_run *run)
         if (slot->state != SLOT_CLEAN && slot->state != SLOT_GONE && slot->state != SLOT_CLEANING &&
             slot->tenant.node && node_rt_usable(slot->tenant.node))
             slot_clean(slot);
-        /* Checked at once as well: if there is nothing to clean, no step's end will wake the
-         * run. */
+        /* This is checked at once as well: if there is nothing to clean, no end of a step will wake
+         * the run. */
         if (slot->state == SLOT_CLEANING && slot_cleaned(slot))
             end_cleaning(slot);
         all = all && (slot->state == SLOT_CLEAN || slot->state == SLOT_GONE);
@@ -287,7 +291,8 @@ static bool end_overtaken(const struct live_run *run)
 
 #define LATE_AGAIN_US 1000000
 
-/* A run that is late waits for word of its nodes, and looks again. */
+/* When a running run is checked for its time limit. A run past its limit waits for reports of its
+ * nodes, and is checked again every LATE_AGAIN_US. */
 static int64_t limit_of(const struct live_run *run)
 {
     int64_t at = run->began_us + run->spec.max_wall_us, now = wakes_mono(run->runs->wakes);
@@ -361,7 +366,8 @@ void run_reconcile(void *ctx, int64_t id)
 
 /* --- a run whose step ends the daemon --------------------------------------------------------- */
 
-/* The run's nodes stay allocated, and its tasks continue, until its steps may be taken again. */
+/* Ends the run as failed. Its nodes stay allocated, and its tasks continue, until the daemon may
+ * take the run's steps again. */
 static int fail_with_nodes(struct runs *rs, const struct run *r, const struct failure *f,
                            struct err *e)
 {

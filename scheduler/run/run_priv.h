@@ -36,7 +36,7 @@
 #include "storage/storage.h"
 
 struct runs {
-    struct fleet *fleet; /* borrowed, as are the next three */
+    struct fleet *fleet; /* borrowed, as are the next four */
     struct wakes *wakes;
     struct storage *st;
     const struct log *log;
@@ -46,7 +46,7 @@ struct runs {
     void *events_ctx;
     struct id_map map;                       /* struct live_run *, owned, by run id */
     struct id_map allocating;                /* a set: runs whose allocations are not on disk yet */
-    struct run_wait_tally waits[FRONTS_MAX]; /* as fronts->all */
+    struct run_wait_tally waits[FRONTS_MAX]; /* one for each front, in the order of fronts->all */
     struct terminal *terminals;              /* owned */
 };
 
@@ -92,14 +92,15 @@ struct run_outcome {
     struct failure why; /* OUT_FAILED, OUT_STOPPED, OUT_REQUEUE */
     bool has_exit_code;
     int exit_code;
-    bool retry;       /* OUT_REQUEUE: it has failed, and its user wants a retry */
+    bool retry;       /* OUT_REQUEUE: the run has failed, and its user wants a retry */
     int64_t grace_us; /* between SIGTERM and SIGKILL (us); 0: SIGKILL at once */
 };
 
 enum run_task_state {
     RT_NOT_SENT,
-    RT_SENT, /* may be running; so are all tasks after a restart of the daemon, until a node denies
-                it */
+    /* The task may be running. After a restart of the daemon all tasks are in this state, until a
+     * node reports that it does not run them. */
+    RT_SENT,
     RT_OVER
 };
 
@@ -107,14 +108,15 @@ struct run_task {
     const struct launch_process *process; /* of the plan */
     const char *id, *step;
     enum run_task_state state;
-    bool good;             /* RT_OVER only: it exited with 0 */
-    bool asked;            /* RT_SENT only: the request was sent over the present link */
-    bool runs;             /* RT_SENT only: the node has said so over the present link */
+    bool good;  /* RT_OVER only: it exited with 0 */
+    bool asked; /* RT_SENT only: the request was sent over the present link */
+    /* RT_SENT only: the node has reported over the present link that it runs */
+    bool runs;
     struct run_prep *part; /* a preparation's end that was not reported to the front yet; or NULL */
 };
 
 enum slot_state {
-    SLOT_WAITING, /* for its link */
+    SLOT_WAITING, /* the slot waits for the link to its node */
     SLOT_STARTED, /* requests for directories, mounts and preparation were sent */
     SLOT_CLEANING,
     SLOT_CLEAN,
@@ -129,19 +131,22 @@ struct run_slot {
     const char *node_name, *root;
     struct capacity takes;      /* of the node */
     struct usage_measured used; /* by its tasks that have ended */
-    struct usage_measured kept; /* the part of it that no node tells again; the allocation has it */
-    bool summed;                /* `used` is from the row, which has the whole */
-    int64_t busy_us, idle_us;   /* of each of its GPUs on average, as samples saw them */
-    int64_t noted_us;           /* how much of busy_us and idle_us the allocation has */
-    const char *devices;        /* its GPUs; NULL: all */
-    const char *task_prefix;    /* prefix of the ids of its tasks; from the allocation */
+    /* the part of `used` that no node reports again; it is in the row of the allocation */
+    struct usage_measured kept;
+    bool summed; /* `used` was read from the row, which has the usage of all tasks */
+    /* average busy and idle time of each of its GPUs (us), from samples */
+    int64_t busy_us, idle_us;
+    /* the part of busy_us + idle_us that is in the row of the allocation */
+    int64_t noted_us;
+    const char *devices;     /* its GPUs; NULL: all */
+    const char *task_prefix; /* prefix of the ids of its tasks; from the allocation */
     int rank;
     enum slot_state state;
     int pending;           /* requests without a reply, except the script's */
     int forgetting;        /* pending requests of slot_forget_task() */
     struct script *script; /* the start, then the cleaning; NULL before */
-    bool begun;            /* its first line is in the run's log */
-    bool has_inputs;       /* the node knows its task, so the input files are there */
+    bool begun;            /* the slot's first line is in the run's log */
+    bool has_inputs;       /* the node has the run's task, so the input files are there */
     bool saving;           /* `script` uploads the run's output */
     bool entered; /* a terminal was opened there: its socket for remote commands is kept open */
     /* a terminal was opened there, perhaps before a restart of the daemon: its socket is removed */
@@ -149,25 +154,26 @@ struct run_slot {
     int64_t killing_us; /* since when the end of a killed task is awaited (monotonic); 0: no kill is
                            pending */
     int64_t kill_again_us; /* the node refused: when SIGKILL is sent again; 0: it did not refuse */
-    int64_t kill_pause_us; /* between the last two */
+    int64_t kill_pause_us; /* pause between the last two SIGKILLs (us) */
     const char *kill_refused; /* its last refusal over this link; NULL: none */
     bool has_error;
-    struct failure error;  /* of a request, while the link holds */
-    int64_t error_us;      /* when it was recorded (monotonic); 0: no node was asked */
-    bool nodes_fault;      /* the error concerns the node, not the run */
-    int refusals;          /* such errors while its tasks may have been running */
+    struct failure error; /* a failed request; kept while the link holds */
+    int64_t error_us;     /* when it was recorded (monotonic); 0: no node was asked */
+    bool nodes_fault;     /* the error concerns the node, not the run */
+    /* errors of the node (nodes_fault) while its tasks may have been running */
+    int refusals;
     struct launch_env env; /* the run's arena */
     struct arena a;        /* data for requests over one link: the script, requests */
     struct mount_secret *secrets;
     const char *sudo_dir; /* the directory with the administrator's `sudo`; in the run's arena;
                              NULL: none */
     struct container container; /* runtime NULL: no container, or not yet */
-    /* output of its start; NULL: it has not started, or its front has the id */
+    /* output of the container's start; NULL: it has not started, or the front has its id */
     const char *container_said;
     /* tasks of remote commands that were requested over one link and have not ended; owned */
     struct run_far_end *far_ends;
     int n_far_ends;
-    int n_failed_far_ends; /* over this link */
+    int n_failed_far_ends; /* tasks of far_ends that failed over this link */
 };
 
 struct live_run {
@@ -179,9 +185,9 @@ struct live_run {
     const char *dir;  /* the directory of this attempt, below each node's <root>/RUNS_DIR */
     int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
     int64_t held_us;  /* since when it has its nodes, on the monotonic clock */
-    bool deleting;    /* it is to be forgotten */
+    bool deleting;    /* the run's row is to be removed */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
-    bool awaits;      /* RUN_ACTIVE: mounts_await() delays a slot, and wakes the run */
+    bool awaits;      /* RUN_ACTIVE: mounts_await() delays a slot, and will wake the run */
     struct run_spec spec;
     struct run_slot *slots;
     int n_slots;
@@ -201,8 +207,8 @@ struct live_run {
     /* RUN_ACTIVE, with such an outcome: when the end of the run begins; 0: at once */
     int64_t stop_us;
     int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
-    /* RUN_ACTIVE: since when the limit has passed, while the nodes have not said which tasks run;
-     * 0: it has not passed */
+    /* RUN_ACTIVE: since when the daemon knows that the time limit has passed, while the nodes have
+     * not reported which tasks run; 0: it has not passed */
     int64_t late_us;
     bool noting_late; /* RUN_ACTIVE: it is being written that its limit has passed */
 };
@@ -228,7 +234,7 @@ void run_check(const struct live_run *run);
 void runs_note_wait(struct runs *rs, const struct run *r);
 
 /* --- make.c --------------------------------------------------------------------------------- */
-/* The nodes of a run and its parts of them, by rank. */
+/* The nodes of a run and the run's allocation on each of them; both are ordered by rank. */
 struct run_held {
     struct node *nodes;
     struct allocation *parts;
@@ -254,8 +260,8 @@ extern const struct node_tenant_events run_tenant_events;
 /* --- use.c ---------------------------------------------------------------------------------- */
 /* Adds what an ended task used on the node. */
 void slot_note_use(struct run_slot *slot, const struct task_status *st);
-/* The same of a task that the node forgets before the run ends: a restart of the daemon would lose
- * it, so the allocation gets it now. */
+/* Does the same for a task that the node forgets before the run ends. A restart of the daemon would
+ * lose this usage, so it is written to the allocation's row now. */
 void slot_keep_use(struct run_slot *slot, const struct task_status *st);
 
 /* --- run.c ---------------------------------------------------------------------------------- */
@@ -266,29 +272,30 @@ void run_refused(void *ctx, int64_t id, const struct err *why);
 /* --- steps.c: requests to the nodes ----------------------------------------------------- */
 /* The prefix of the ids of all tasks of this attempt on this node. In the arena. */
 const char *slot_task_prefix(const struct run_slot *slot);
-/* The account of its processes and files; in the arena. */
+/* The account that owns the run's processes and files on the node; in the arena. */
 const char *slot_account(const struct run_slot *slot, struct arena *a);
-/* The volumes of its pool at their paths of the real service; empty if there are none. */
+/* How tasks see the volumes of the run's pool: at their paths of the real service; empty if there
+ * are no volumes. */
 struct task_view slot_view(const struct run_slot *slot, struct arena *a);
-/* Takes that account on the node, by the slot's script, after making the environment. False:
- * failed. */
+/* Makes the slot's environment and script, and adds the step that takes slot_account() on the node.
+ * False: the environment could not be made. */
 bool slot_ready(struct run_slot *slot);
 void slot_run_script(struct run_slot *slot);
-/* There is a new link; all requests over the former link have been answered. */
+/* Call when there is a new link. All requests over the former link have been answered. */
 void slot_forget_link(struct run_slot *slot);
 void slot_start(struct run_slot *slot);
 /* Handles the progress of the start: records its failure, or sends the preparation. */
 void slot_advance(struct run_slot *slot);
 /* Sends the preparation of a node that had to wait for its mounts. */
 void slot_send_prep(struct run_slot *slot);
-/* Sends the processes of the run when every node is prepared; repeatable. */
+/* Call when every node is prepared: sends the processes of the run. It may be called again. */
 void run_send_main(struct live_run *run);
 bool run_prepared(const struct live_run *run);
 void slot_clean(struct run_slot *slot);
 /* Whether its node keeps the run's directory because it contains output: see outputs.h. */
 bool slot_keeps(struct run_slot *slot);
 bool slot_cleaned(const struct run_slot *slot);
-/* The slot's volumes are unmounted. */
+/* Call when the slot's volumes are unmounted. */
 void slot_mounts_over(struct run_slot *slot);
 
 /* Names of steps in the run's log: for front_text(). */
@@ -297,7 +304,8 @@ void slot_mounts_over(struct run_slot *slot);
 /* --- shared_dir.c --------------------------------------------------------------------------- */
 /* The site's directory that all machines see; NULL: none. */
 const char *run_shared_root(const struct runs *rs);
-/* Whether the nodes' common directory is in run_shared_root(). Known without an environment. */
+/* Whether the nodes' common directory is in run_shared_root(). The slot's environment is not
+ * needed. */
 bool slot_shares_outside(const struct run_slot *slot);
 /* Add steps. shared_dir_make(): make the directory. shared_dir_mount(): if the site has no common
  * directory, mount that of the first node when the way to the other nodes is open.
@@ -308,9 +316,10 @@ void shared_dir_mount(struct run_slot *slot, const char *as);
 void shared_dir_remove(struct run_slot *slot);
 
 /* --- save.c ---------------------------------------------------------------------------------- */
-/* Whether such an outcome requires an upload of output. */
+/* Whether a run with this outcome must upload its output. */
 bool run_saves(const struct live_run *run);
-/* RUN_SAVING: the next step. True: it is done, and the outcome has the result. */
+/* Takes the next step of RUN_SAVING. True: the upload is over, and run->out has the result; false:
+ * it continues. */
 bool run_save(struct live_run *run);
 
 /* --- stop.c ------------------------------------------------------------------------------- */
@@ -325,7 +334,8 @@ void run_check_kills(struct live_run *run);
 #define ATTEMPTS_MAX 10
 
 /* --- end.c ------------------------------------------------------------------------------- */
-/* RUN_ENDING: writes the end of the run; RUN_ENDED follows, or another try. */
+/* RUN_ENDING: writes the end of the run. RUN_ENDED follows; if the write fails, it is tried again
+ * later. */
 void run_write_end(struct live_run *run);
 /* Releases the nodes (and requeues the run, if that is its outcome), and frees the run; if the
  * write fails, tries again later. */
@@ -335,7 +345,7 @@ void run_release(struct live_run *run);
 void run_set_outcome(struct live_run *run, const struct run_outcome *out);
 /* Judges a finished task; preparations are reported to the front in the run's next turn. */
 void verdict_task(struct live_run *run, struct run_task *task, const struct task_status *st);
-/* A request to a node failed. */
+/* Judges the error of a slot: a request to its node failed. */
 void verdict_slot_error(struct live_run *run, struct run_slot *slot);
 /* Judges the task whose command could not be started (struct live_run's unstarted), if there is
  * one. */

@@ -136,7 +136,8 @@ static int give(struct storage *st, void *ctx, struct err *e)
     return rc;
 }
 
-/* On disk: the steps begin. Rolled back: the run waits as before. */
+/* The allocation is on disk, so the run's steps begin; or it was rolled back, and the run waits as
+ * before. */
 static void effect_given(void *ctx, int64_t run_id, const struct err *why)
 {
     struct runs *rs = ctx;
@@ -216,7 +217,7 @@ static int terminate_running(struct runs *rs, struct arena *a, const struct run 
     return 0;
 }
 
-/* 1: in progress; 0: it has ended; -1: err. */
+/* 1: the end is in progress; 0: the run had already ended; -1: err. */
 static int terminate(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
     if (run_has_verdict(r))
@@ -236,8 +237,8 @@ int runs_terminate(struct runs *rs, int64_t run_id, struct err *e)
         rc = err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
     else if (rc > 0)
         rc = terminate(rs, &a, &r, e);
-    /* The operation's row may be written after this call: it is finished at the end of this
-     * turn. */
+    /* The caller may write the row of its operation after this call. The woken run finishes the
+     * operation at the end of this turn. */
     if (rc >= 0)
         wake(rs->wakes, &woken_run, r.id);
     arena_free(&a);

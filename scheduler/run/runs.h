@@ -52,7 +52,7 @@ struct runs_config {
 /* Changes how many ended runs may keep output on a node's disk. */
 void runs_keep_outputs(struct runs *rs, int kept_outputs);
 struct runs *runs_create(const struct runs_config *c);
-/* Wakes the runs that have nodes or wait for some. Start the nodes first. */
+/* Wakes the runs that have nodes or wait for some. Call it after the nodes were started. */
 int runs_start(struct runs *rs, struct err *e) MUST_CHECK;
 /* Frees every run. Tasks on the nodes continue, and the next start finds them again. */
 void runs_stop(struct runs *rs);
@@ -69,13 +69,14 @@ struct run_part {
  * is on disk. */
 int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
                   struct err *e) MUST_CHECK;
-/* The numbers of all GPUs of a node, for a run that is not given some of them. In the arena. */
+/* The numbers of all GPUs of a node, for a run that may use all of them. In the arena. */
 const char *runs_all_devices(struct arena *a, const struct node *nd);
 /* Begins a waiting run on this one node, beside other runs and without taking a part of the node.
- * The queue must not know the run: it was written, or requeued, in this transaction. */
+ * The run must not be in the queue yet: it was written, or requeued, in this transaction. */
 int runs_begin_aside(struct runs *rs, const struct run *r, const struct node *nd,
                      struct err *e) MUST_CHECK;
-/* Whether a run can never start: *why (texts in the arena) has the reason. */
+/* True: the run can never start, and *why (texts in the arena) has the reason. False: it may
+ * start. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why);
 /* Ends a waiting run as failed. */
 int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure *f,
@@ -83,11 +84,12 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
 /* The user terminates the run. 1: in progress (or done at once, if it waits); 0: it had already
  * ended; -1: err. The end is reported to the front. */
 int runs_terminate(struct runs *rs, int64_t run_id, struct err *e) MUST_CHECK;
-/* Call after the run's row was written to say that the run ends and is removed: reconciles the run
- * when the row is on disk. */
+/* Call after the run's row was changed to request its end and its removal: reconciles the run when
+ * the row is on disk. */
 void runs_end(struct runs *rs, int64_t run_id);
-/* The front is about to remove the run. 1: its row may be removed, and nodes with its output are
- * swept then. 0: it is still in progress, and may_remove() is called at its end; -1: err. */
+/* The front wants to remove the run. 1: it may remove the run's row, and output of the run is then
+ * removed from the nodes. 0: the run is still in progress, and may_remove() is called at its end;
+ * -1: err. */
 int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 /* --- counts ----------------------------------------------------------------------------------- */
@@ -102,7 +104,8 @@ struct run_wait_tally {
 const int *runs_wait_bounds_s(void); /* RUN_WAIT_BOUNDS seconds, ascending */
 /* The waiting times of the runs of a front. */
 const struct run_wait_tally *runs_wait_tally(const struct runs *rs, const struct front *f);
-/* Counts a front's runs that have nodes: without a verdict, and with one. */
+/* Counts a front's runs that have nodes. *active: runs without a verdict; *ending: runs with
+ * one. */
 void runs_count_live(const struct runs *rs, const struct front *f, int *active, int *ending);
 
 /* --- output on the nodes' own disks ----------------------------------------------------------- */

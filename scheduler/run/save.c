@@ -8,7 +8,7 @@
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/run_priv.h"
 
-/* Whether the process has ended by itself or by its time limit. *well: with success. */
+/* Whether the process has ended by itself or by its time limit. *well: whether it succeeded. */
 static bool has_ended(const struct live_run *run, bool *well)
 {
     const struct run_outcome *o = &run->out;
@@ -30,7 +30,8 @@ bool run_saves(const struct live_run *run)
     return any;
 }
 
-/* Keeps the exit code: the process did end with it. */
+/* Makes the run a failed one with this reason. The exit code is kept, because the process did end
+ * with it. */
 static void fail_with(struct live_run *run, const struct failure *why)
 {
     struct failure f = *why;
@@ -65,7 +66,7 @@ static void add_upload(struct run_slot *slot, const struct output_file *file, co
     script_upload(slot->script, a, &u);
 }
 
-/* False: it cannot be begun, and the outcome has the reason. */
+/* False: the upload cannot begin, and the outcome has the reason. */
 static bool begin(struct run_slot *slot)
 {
     struct live_run *run = slot->run;

@@ -3,7 +3,7 @@
  * The directory that the nodes of a run share. Local nodes are one machine and use the first node's
  * directory. Machines use a directory in the site's common file system; without one, they mount the
  * first node's directory over the links, by sshfs and remote commands. A machine that cannot mount
- * it has its own, and the run's log has a note.
+ * it uses a directory of its own, and the run's log says so.
  */
 #include "lib/shell.h"
 #include "nodeagent-proto/wire/remote.h"
@@ -11,8 +11,7 @@
 
 #include "run_programs.inc"
 
-/* In s. The first node must be ready before its directory can be mounted, and its start may take
- * long. */
+/* In seconds. A mount waits until the first node has started, which may take long. */
 #define MOUNT_TIMEOUT_S 600
 
 const char *run_shared_root(const struct runs *rs)
@@ -40,8 +39,8 @@ void shared_dir_make(struct run_slot *slot, const char *as)
     script_ask(slot->script, &make, REQUEST(make_dirs, .paths = path, .n_paths = 1, .as = as));
 }
 
-/* Whether this node mounts the directory of the run's first node, by sshfs. Known without an
- * environment. */
+/* Whether this node mounts the directory of the run's first node, by sshfs. The slot's environment
+ * is not needed. */
 static bool is_from_first(const struct run_slot *slot)
 {
     return slot->rank > 0 && !slot_shares_outside(slot) && !node_rt_is_local(slot->tenant.node);
@@ -60,8 +59,8 @@ static const char *mount_id(struct run_slot *slot)
     return arena_concat(&slot->a, slot->task_prefix, "shared");
 }
 
-/* The program runs as the agent, because only root may mount for containers too; its output is
- * written with the rights of the run's account. */
+/* The mount program runs as the agent's account, because only root can mount so that containers see
+ * it too. Its output is written with the rights of the run's account. */
 void shared_dir_mount(struct run_slot *slot, const char *as)
 {
     const struct front_words *w = words_of(slot->run);

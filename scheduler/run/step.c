@@ -24,13 +24,13 @@ bool step_answered(struct run_slot *slot)
     return true;
 }
 
-/* A working node owes a few: its answers come in order. */
+/* A working node leaves only a few of these requests unanswered, because it answers in order. */
 #define FORGETTING_MAX 1000
 
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct run_slot *slot = ctx;
-    (void)why; /* the end of the run will ask again */
+    (void)why; /* the request is sent again at the run's end */
     if (step_answered(slot))
         slot->forgetting--;
 }
@@ -72,9 +72,9 @@ static bool limits_anything(const struct task_limits *l)
     return l->memory_bytes || l->cpus || l->processes || l->gpus;
 }
 
-/* If tasks are limited at all, they are limited together with the tasks of terminals: these may
- * come later. A run that has a part of the node may use as much of the node as it requested, and no
- * more than the site allows each run. */
+/* The tasks of a run share their limits as one group if there may be several tasks or if any limit
+ * is set, because tasks of terminals may be added later. A run that has a part of the node may use
+ * as much of the node as it requested, and no more than the site allows each run. */
 struct task_limits slot_limits(const struct run_slot *slot)
 {
     struct task_limits l = *limits_of(slot->run->runs);

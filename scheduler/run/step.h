@@ -12,7 +12,7 @@
  * or after the links were closed. */
 struct run_step {
     struct run_slot *slot;
-    struct run_task *task; /* run requests */
+    struct run_task *task; /* for requests that run a task */
     enum failure_code code;
     const char *what;
     bool on_node; /* touches nothing but the node's directory */
@@ -20,12 +20,12 @@ struct run_step {
 
 /* Makes the context of a request that is sent now; the request is pending until step_answered(). */
 struct run_step *step_new(struct run_slot *slot, enum failure_code code, const char *what);
-/* Takes a request out of the pending ones. False: the link broke, or the reply does not concern the
- * run any more. */
+/* Marks a request as answered. False: the link broke, or the reply does not concern the run any
+ * more; true: handle the reply. */
 bool step_answered(struct run_slot *slot);
-/* Has the node forget the ended task of a remote command. False: it owes too many answers to such
- * requests. It reports the task again over the next link, and the end of the run has it forget the
- * rest. */
+/* Requests that the node forget the ended task of a remote command. False: nothing was sent,
+ * because too many such requests are unanswered. Then the node reports the task again over the next
+ * link, and is asked to forget it at the end of the run. */
 bool slot_forget_task(struct run_slot *slot, const char *id);
 /* The first of the run's tasks on this node; NULL: none. */
 const struct run_task *slot_first_task(const struct run_slot *slot);

@@ -83,7 +83,7 @@ static void take_account(struct run_slot *slot)
         slot->sudo_dir = arena_strdup(&run->a, node_sudo_step(rt, &slot->a, slot->script));
 }
 
-/* Directories of the daemon with programs for a front's program; NULL: none. */
+/* The search path with the daemon's helper programs for a program of a front; NULL: none. */
 static const char *path_of(struct run_slot *slot)
 {
     const char *remote = remote_path(slot, &slot->a);
@@ -200,7 +200,8 @@ static void open_shares(struct run_slot *slot)
     mounts_open_shares(&mounts, &slot->run->spec.pool_mounts);
 }
 
-/* Directories on mounts are made after mounting. False: a volume cannot be mounted. */
+/* Adds the steps that make directories; directories on mounts are made after mounting. False: a
+ * volume cannot be mounted. */
 static bool add_directories(struct run_slot *slot, const char *as)
 {
     struct arena *a = &slot->a;
@@ -270,8 +271,8 @@ static void add_first_line(struct run_slot *slot, const char *as)
                          run->name, run->row.attempt, slot->node_name, slot->rank, run->n_slots));
 }
 
-/* False: the node has no container runtime. A run that is only cleaned up after a crash has no
- * environment, but the container's name is known. */
+/* Fills slot->container. False: the node has no container runtime. A run that is only cleaned up
+ * after a crash has no environment, but the container's name is known. */
 static bool find_container(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -337,8 +338,9 @@ static bool add_container(struct run_slot *slot)
     return false;
 }
 
-/* The commands wait for the input files. A command that may have begun has them already, and may
- * have changed them since; so its node is asked first. */
+/* Adds the steps that copy the input files, for which the commands wait. A command that may have
+ * begun has its files already, and may have changed them since. So the node is asked first whether
+ * it has the task; if it does, nothing is copied. */
 static void add_inputs(struct run_slot *slot, const char *as)
 {
     struct live_run *run = slot->run;
@@ -414,8 +416,9 @@ bool slot_ready(struct run_slot *slot)
     return true;
 }
 
-/* A command that ran without its volume would do harm, so runs that mount volumes wait for the
- * mounts. In all other runs, a missing directory fails the command by itself. */
+/* A command that runs without its volume could do harm, so a run that mounts volumes starts its
+ * commands only after the mounts. In all other runs the commands are sent at once, because a
+ * missing directory makes a command fail by itself. */
 void slot_start(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -503,7 +506,7 @@ static void add_last_line(struct run_slot *slot)
     if (slot->rank != 0 || !run->out.why.code)
         return;
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
-    /* The start may not have got this far. */
+    /* The start may have failed before it took the account. */
     node_account_take_step(slot->tenant.node, &slot->a, slot->script,
                            &(struct node_account){.dir = run->dir,
                                                   .first_root = run->slots[0].root,
@@ -515,9 +518,9 @@ static void add_last_line(struct run_slot *slot)
                          failure_text(a, w, &run->out.why)));
 }
 
-/* Kills the remaining processes of ended tasks, unless a task may leave some. Also kills commands
- * of a start that did not finish, because they are not among the run's tasks, and all tasks of a
- * run that failed although its processes ran (run_refused()). */
+/* Kills tasks that have not ended, and processes that an ended task was allowed to leave. Also
+ * kills commands of a start that did not finish, because they are not among the run's tasks, and
+ * all tasks of a run that failed although its processes ran (run_refused()). */
 static void add_kills(struct run_slot *slot)
 {
     struct live_run *run = slot->run;
@@ -572,8 +575,8 @@ void slot_clean(struct run_slot *slot)
     }
     if (!run->spec.place || !run->spec.place->account)
         node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
-    /* The requeue is not in the run's rows yet. Until then, the node must remember that this
-     * attempt ran. */
+    /* The node forgets the tasks, except those of a run that is requeued: the requeue is not in the
+     * run's rows yet, and until then the node must remember that this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             script_ask(slot->script, &forget, REQUEST(forget, .task = run->tasks[i].id));

@@ -20,8 +20,8 @@ bool run_tasks_over(const struct live_run *run)
 #define KILL_AGAIN_FIRST_US 1000000
 #define KILL_AGAIN_MOST_US  15000000
 
-/* A refused signal or list is sent again, less and less often; except SIGTERM, because SIGKILL
- * follows it. */
+/* Schedules a refused request (signal or list) to be sent again, with growing pauses. A refused
+ * SIGTERM is not sent again, because SIGKILL follows it. */
 static void note_refusal(struct run_slot *slot, const struct err *why)
 {
     struct wakes *wakes = slot->run->runs->wakes;
@@ -53,7 +53,8 @@ static void on_signal(void *ctx, const struct err *why)
     note_refusal(slot, why);
 }
 
-/* Learns which tasks run; after a restart of the daemon this is not known. */
+/* Learns from the node's list which tasks run, because the daemon does not know this after a
+ * restart. */
 static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
     struct run_step *st = ctx;
@@ -129,8 +130,8 @@ static const char *awaits_end_of(const struct run_slot *slot)
 
 /* Gives up a node with a task that does not die. The task does no further harm: after SIGKILL a
  * process never returns from the kernel to its own code. A node that refuses to send SIGKILL is
- * given up too, like one that does not answer: the next preparation there begins by ending all
- * tasks. */
+ * given up too, and so is a node that does not answer: the next preparation there begins by ending
+ * all tasks. */
 static void check_kill(struct run_slot *slot)
 {
     struct live_run *run = slot->run;

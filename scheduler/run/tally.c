@@ -5,7 +5,7 @@
 #include "scheduler/run/run_priv.h"
 #include "storage/tallies.h"
 
-/* Seconds. */
+/* Bounds of the waiting times, in seconds. */
 static const int bounds_s[RUN_WAIT_BOUNDS] = {1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600};
 
 const int *runs_wait_bounds_s(void)

@@ -30,10 +30,12 @@ struct terminal {
     const struct terminal_events *events;
     void *ctx;
     struct remote_stream stream;
-    bool met;                              /* the far end was heard */
-    bool was_full;                         /* the next acknowledgement is an event */
-    bool refused;                          /* a message, for want of room */
-    int64_t heard_us, asked_us, missed_us; /* monotonic */
+    bool met; /* a message of the far end has arrived */
+    /* there was no room to send; when an acknowledgement makes some, room() is called */
+    bool was_full;
+    bool refused; /* got() had no room for a message */
+    /* when the last message arrived, was asked for, and was found missing (monotonic, us) */
+    int64_t heard_us, asked_us, missed_us;
 };
 
 static int64_t now_us(const struct terminal *t)
@@ -94,7 +96,8 @@ const char *terminal_node(const struct terminal *t)
 /* --- out ----------------------------------------------------------------------------------------
  */
 
-/* Without a link the message is lost; messages of the stream are repeated. */
+/* Sends a message to the far end. Without a link it is lost; a lost message of the stream is
+ * repeated later. */
 static void send(const struct run_slot *slot, const char *session, const struct remote_msg *given)
 {
     struct remote_msg m = *given;
@@ -153,7 +156,8 @@ void terminal_drained(struct terminal *t)
     t->refused = false;
 }
 
-/* The far end of a silent node ends its command by itself. */
+/* Ends the terminal of a node that does not answer. The far end there ends its command by
+ * itself. */
 static void give_up(struct terminal *t)
 {
     const struct run_slot *slot = t->slot;
@@ -218,7 +222,7 @@ static void hear_numbered(struct terminal *t, const struct remote_msg *m)
 {
     int64_t now = now_us(t);
     if (m->n < t->stream.expected) {
-        acknowledge(t); /* the last one was lost, or is late */
+        acknowledge(t); /* the last acknowledgement was lost, or is late */
     } else if (m->n == t->stream.expected) {
         hear_next(t, m);
     } else if (!t->refused && now - t->missed_us >= MISSED_US) {
@@ -231,7 +235,7 @@ static void hear(struct terminal *t, const struct remote_msg *m)
 {
     bool is_first = !t->met;
     if (m->kind == REMOTE_GONE)
-        return; /* it has not connected yet, or connects again; or its task has ended */
+        return; /* the far end has not connected yet, or connects again; or its task has ended */
     t->met = true;
     t->heard_us = now_us(t);
     switch (m->kind) {
@@ -267,8 +271,9 @@ void terminal_hear(struct run_slot *slot, const struct remote_msg *m)
         tell_left(slot, m->session);
 }
 
-/* The far end has sent its exit itself, if it could. Its id is never used again, so the node need
- * not remember it; while a slot is cleaned, the cleaning forgets all. */
+/* The far end has sent its exit itself, if it could. The id of its task is never used again, so the
+ * node is told to forget the task; while a slot is cleaned, the cleaning makes the node forget all
+ * tasks. */
 bool terminal_task_ended(struct run_slot *slot, const struct task_status *st)
 {
     const char *session;
@@ -290,7 +295,8 @@ bool terminal_task_ended(struct run_slot *slot, const struct task_status *st)
 /* --- opening ------------------------------------------------------------------------------------
  */
 
-/* A request under way; the terminal may be gone before its answer. */
+/* The context of a request. The terminal may be gone before the reply, so it is found by its
+ * session. */
 struct asked {
     struct run_slot *slot;
     char session[SESSION_SIZE];
@@ -326,8 +332,8 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
     free(o);
 }
 
-/* The socket for remote commands is opened again even if it is open already: this changes
- * nothing. */
+/* Opens the socket for remote commands on the node and starts the far end. If the socket is open
+ * already, opening it changes nothing. */
 static void start_far_end(struct terminal *t, const struct terminal_ask *ask)
 {
     struct run_slot *slot = t->slot;

@@ -3,12 +3,12 @@
  * Terminals: somebody outside runs a command, a shell, or a connection to a port, beside the
  * processes of a run on one of its nodes. The daemon is the near end of a remote command
  * (nodeagent-proto/wire/remote.h); the far end is a task of the run, found by the prefix of its id
- * as in remote.h. This task ends with the terminal, and at latest with the run; its exit code goes
- * to the terminal alone.
+ * as in remote.h. This task ends with the terminal, and at latest with the run; only the terminal
+ * gets its exit code.
  *
  * A terminal survives a short break of the link, but not a restart of the daemon. A far end whose
- * session the daemon does not know is told that its user has left. A far end that hears nothing
- * ends by itself.
+ * session the daemon does not know is told that its user has left. A far end that receives no
+ * messages ends by itself.
  */
 #ifndef SCHEDULER_RUN_TERMINAL_H
 #define SCHEDULER_RUN_TERMINAL_H
@@ -39,8 +39,10 @@ struct terminal_end {
 };
 
 enum terminal_taken {
-    TERMINAL_NO_ROOM, /* not taken: got() gets it again after terminal_drained() */
-    /* got() has kept it and calls terminal_drained() later; until then at most 8 more come */
+    /* got() did not take the bytes and gets them again after terminal_drained() */
+    TERMINAL_NO_ROOM,
+    /* got() has kept the bytes and calls terminal_drained() later; until then at most 8 messages
+     * follow */
     TERMINAL_KEPT,
     TERMINAL_DONE
 };
@@ -57,25 +59,27 @@ struct terminal_events {
 int terminal_open(struct runs *rs, int64_t run_id, const struct terminal_ask *ask,
                   const struct terminal_events *events, void *ctx, struct terminal **out,
                   struct err *e) MUST_CHECK;
-/* The name of its node; borrowed. */
+/* The name of the terminal's node; borrowed. */
 const char *terminal_node(const struct terminal *t);
 bool terminal_has_room(const struct terminal *t);
-/* Sends bytes of REMOTE_STDIN (none: its end) or REMOTE_CONTROL, at most REMOTE_BYTES_MAX. Only if
- * there is room. */
+/* Sends bytes of REMOTE_STDIN or REMOTE_CONTROL, at most REMOTE_BYTES_MAX; 0 bytes of REMOTE_STDIN
+ * are its end. Call it only if terminal_has_room(). */
 void terminal_put(struct terminal *t, enum remote_channel channel, const char *bytes, size_t n);
 /* The caller has passed on the bytes that got() kept. */
 void terminal_drained(struct terminal *t);
-/* Call every second or so: asks a silent far end, and gives it up. */
+/* Call about every second: asks a silent far end for a message, and ends the terminal if the far
+ * end stays silent too long. */
 void terminal_look(struct terminal *t);
 /* Kills the command; no event follows. */
 void terminal_close(struct terminal *t);
 
 /* --- for the runs ----------------------------------------------------------------------------- */
-/* A message of a far end to the daemon. */
+/* Handles a message of a far end to the daemon. */
 void terminal_hear(struct run_slot *slot, const struct remote_msg *m);
-/* True if it was the task of a terminal. */
+/* Handles the end of a task of a terminal. False: the task is not of a terminal, and nothing was
+ * done. */
 bool terminal_task_ended(struct run_slot *slot, const struct task_status *st);
-/* The run is being freed. */
+/* Call when the run is being freed: ends its terminals. */
 void terminals_leave(const struct live_run *run);
 
 #endif

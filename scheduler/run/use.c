@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the ended tasks of a run used on a node. Nodes tell it of the run's own tasks until the run
- * ends, also to the next daemon; the rest is kept in the row of the allocation.
+ * What the ended tasks of a run used on a node. Until the run ends, its nodes report the usage of
+ * the run's own tasks, again after a restart of the daemon; the usage of all other tasks is written
+ * to the row of the allocation.
  */
 #include "scheduler/run/run_priv.h"
 
@@ -29,7 +30,7 @@ void slot_keep_use(struct run_slot *slot, const struct task_status *st)
 {
     const struct usage_measured used = measured_of(st);
     const struct live_run *run = slot->run;
-    /* The row of a run whose end is written has the whole. */
+    /* When the run's end is written, the row contains the usage of all its tasks. */
     const struct usage_measured *sum = run->phase == RUN_ENDED ? &slot->used : &slot->kept;
     struct err e;
     if (slot->summed || !used.known)
