@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starts, turns and stops the scheduler, and answers small questions of api/.
+ * Starts and stops the scheduler, runs the woken reconcilers, and answers small queries of api/.
  */
 #include <assert.h>
 #include <limits.h>
@@ -174,7 +174,7 @@ static void on_stopped(void *ctx)
     stopped(stopped_ctx);
 }
 
-/* Closing a link answers its pending requests, so runs are freed after the links. */
+/* Runs are freed after the links, because closing a link answers its pending requests. */
 void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
 {
     assert(!s->stopped);

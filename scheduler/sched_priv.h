@@ -20,14 +20,15 @@
 
 #define KEPT_MAX 8 /* more kinds than there are */
 
-/* A kind whose rows are forgotten, and the state of the look at it (keep.c). */
+/* A kind of rows that are removed when they are too old or too many, and the state of the present
+ * pass over them (keep.c). */
 struct kept {
     const struct keep_kind *kind;
     void *ctx;
     bool counting;
-    int64_t left, at; /* rows to count, down from this measure */
+    int64_t left, at; /* how many rows remain to be counted, downwards from the measure `at` */
     int64_t before;   /* rows below this measure are forgotten */
-    int64_t gone;     /* since the look began */
+    int64_t gone;     /* rows that this pass has removed */
 };
 
 struct sched {
@@ -37,7 +38,7 @@ struct sched {
     struct fleet *fleet;
     struct runs *runs;
     struct fronts fronts;
-    bool begun; /* and the fronts know */
+    bool begun; /* the scheduler has begun, and the fronts were told */
     struct sched_gate gate;
     int local_nodes;
     char **local_vm_sizes; /* ours; NULL-terminated */
@@ -51,7 +52,7 @@ struct sched {
     struct id_map told_blocked;
     /* pool -> the last run that was checked against the capacity of nodes */
     struct id_map told_parts;
-    struct id_map resting;  /* pool -> until when: see rest() */
+    struct id_map resting;  /* pool -> until when it is not reconciled: see rest() */
     struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
                                retry_unusable() */
     struct id_map short_pools; /* a set: pools that wait for capacity of other pools */
@@ -69,8 +70,8 @@ static inline void wake_short_pools(struct sched *s)
         wake(s->wakes, &woken_pool, s->short_pools.e[i].id);
 }
 
-/* keep.c: keep_own() begins with the core's kinds; keep_change() sets new limits, which hold at
- * once. */
+/* keep.c: keep_own() adds the core's own kinds of rows; keep_change() sets new limits, which apply
+ * at once. */
 void keep_own(struct sched *s);
 void keep_change(struct sched *s, const struct keep_limits *limits);
 

@@ -53,7 +53,7 @@ struct sched_config {
     const char *shares_address;
     struct loop_lane *login_lane; /* writes the files for logins on local nodes */
     const struct log *log;
-    int sample_every_s; /* struct fleet_config's, like the next */
+    int sample_every_s; /* see struct fleet_config, as for the next member */
     struct history *samples;
     /* providers of nodes; borrowed. machines: NULL without a site */
     struct node_provider *local, *machines;
@@ -113,8 +113,8 @@ void sched_wake_pool(struct sched *s, int64_t pool_id);
  * (front_ops.waits). */
 void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scale,
                       enum resource_kind owner, int64_t owner_id, int nodes);
-/* For a pool that is being deleted. cleared: whether no run waits in it any more. removed: its row
- * was removed. */
+/* For a pool that is being deleted. sched_pool_cleared(): *cleared is whether no run waits in the
+ * pool any more. sched_pool_gone(): call when the pool's row was removed. */
 int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *cleared,
                        struct err *e) MUST_CHECK;
 void sched_pool_gone(struct sched *s, int64_t pool_id);
@@ -131,7 +131,8 @@ int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_opti
                        struct err *e) MUST_CHECK;
 /* The row of a deleted pool was removed: the fronts check the resources that waited for it. */
 void sched_row_gone(struct sched *s);
-/* Resources were marked for deletion: the fronts go on with theirs in them. */
+/* Call when resources were marked for deletion: the fronts continue to delete their own resources
+ * in them. */
 void sched_marked(struct sched *s);
 
 /* Pools that lacked nodes may get some: see struct sched_gate. */
@@ -153,18 +154,18 @@ struct wakes *sched_wakes(const struct sched *s);
 
 /* Whether new nodes of such a pool would be local. */
 bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority priority);
-/* Whether they would mount a share or container from the daemon: as local nodes do, and machines
- * for which no rule of the site mounts it. */
+/* Whether new nodes of such a pool would mount this share or container from the daemon. Local nodes
+ * do, and so do machines for which the site has no rule to mount it. */
 bool sched_mounts_own(const struct sched *s, const char *vm_size, enum vm_priority priority,
                       const struct mount_volume *m);
-/* False: runs of such a pool can reach the files of the daemon, so only the first principal may use
- * it. */
+/* True: any principal may use such a pool. False: runs in it can reach the files of the daemon, so
+ * only the first principal may use it. */
 bool sched_is_for_all(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Whether its nodes would be local although the size is unknown: neither in the site's
  * configuration nor a size of the service. */
 bool sched_serves_any_size(const struct sched *s, const char *vm_size, enum vm_priority priority);
-/* Refuses a size that is not served here, and more nodes than possible. Target is the property
- * path. */
+/* Checks a scale: refuses a size that is not served here, and more nodes than possible. The error's
+ * target is the path of the property. */
 int sched_check_scale(const struct sched *s, enum resource_kind kind, const char *vm_size,
                       enum vm_priority priority, const struct scale *scale,
                       struct err *e) MUST_CHECK;

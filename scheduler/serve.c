@@ -19,7 +19,8 @@
 #define QUEUE_MAX 64
 /* Waiting runs that one pass checks with backfill; at most PLAN_DEPTH runs get reservations. */
 #define QUEUE_LOOK 128
-/* The most with those that are passed over because nodes are barred to them. */
+/* The most waiting runs that one pass checks with backfill, including runs that are passed over
+ * because nodes are barred to them. */
 #define QUEUE_LOOK_MOST 1024
 
 /* The most ids of checked runs to remember: if there are more, all runs are checked again. */
@@ -29,7 +30,9 @@ int pass_fail_queue(struct pass *p, struct err *e)
 {
     const struct front *front = p->front;
     if (front->ops->removes_runs && front->ops->removes_runs(front))
-        return 0; /* most runs need not fail: the pool is woken after their removal */
+        /* the front removes most of these runs, so they need not fail; the pool is woken after
+         * their removal */
+        return 0;
     struct run *runs;
     size_t n;
     if (st_run_waiting(p->s->st, p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
@@ -123,7 +126,7 @@ static int by_id(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-/* Adds the nodes of low priority. */
+/* Bars the low-priority nodes to a run, too. */
 static void bar_low(struct pass *p, struct plan_run *out)
 {
     int64_t *ids = arena_alloc(p->a, (p->n_nodes + out->n_barred + 1) * sizeof *ids);
@@ -139,7 +142,8 @@ static void bar_low(struct pass *p, struct plan_run *out)
     out->n_barred = n;
 }
 
-/* Runs of one group are mostly adjacent in the queue. */
+/* Finds the nodes that are barred to the run's group. They are kept for the next run, because runs
+ * of one group are mostly adjacent in the queue. */
 int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out, struct err *e)
 {
     if (r->group_id != 0 && p->barred.group_id != r->group_id &&
@@ -155,8 +159,8 @@ int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out, 
     return 0;
 }
 
-/* The end of a part by its time limit. A run past its limit ends as soon as its processes have been
- * killed and its nodes cleaned. */
+/* When a run's part of a node becomes free by its time limit. A run past its limit ends as soon as
+ * its processes have been killed and its nodes cleaned. */
 static int64_t end_of(const struct held_part *h, int64_t now_us)
 {
     int64_t soon = now_us + SCHED_ENDING_US;
@@ -185,7 +189,8 @@ int pass_load_held(struct pass *p, struct plan_held **out, size_t *n, struct err
         return -1;
     *out = arena_alloc(p->a, (n_rows + 1) * sizeof **out);
     *n = 0;
-    for (size_t i = 0; i < n_rows; i++) { /* both are ordered by the nodes' ordinals */
+    /* rows and nodes are both ordered by the nodes' ordinals */
+    for (size_t i = 0; i < n_rows; i++) {
         while (node < p->n_nodes && p->nodes[node].id != rows[i].node_id)
             node++;
         assert(node < p->n_nodes);
@@ -218,7 +223,8 @@ bool pass_backfills(struct pass *p)
 /* --- the queue ---------------------------------------------------------------------------------
  */
 
-/* Whether it can never start; then it is failed. Its document is read once. */
+/* *refused: whether the run can never start; then it is failed. Each run's document is read only
+ * once. */
 static int judge(struct pass *p, const struct run *r, bool *refused, struct err *e)
 {
     struct id_map *judged = &p->s->judged;
@@ -240,12 +246,13 @@ struct serving {
     struct run *runs; /* the first waiting runs */
     size_t n, limit;  /* how many were read, and how many were requested */
     size_t next;
-    size_t looked, waiting; /* in this pass */
-    size_t barred;          /* of `waiting`: they hold nobody up */
+    size_t looked, waiting; /* runs of this pass: looked at, and found to wait */
+    size_t barred;          /* those of `waiting` that delay no other run */
     int64_t first_wait_us;  /* how long a run waits at least for its first nodes (strict mode) */
 };
 
-/* Whether the least time of its first wait is not over; then the pool is woken at its end. */
+/* *early: whether the minimum of the run's first wait has not passed yet; then the pool is woken at
+ * its end. */
 static int is_early(struct pass *p, const struct serving *v, const struct run *r, bool *early,
                     struct err *e)
 {
@@ -304,7 +311,7 @@ static int read_more(struct pass *p, struct serving *v, struct err *e)
     return 0;
 }
 
-/* As many runs as can be started, and one that may have to wait. */
+/* How many runs to read first: as many as can be started, and one that may have to wait. */
 static size_t first_look(const struct plan_node *nodes, size_t n)
 {
     size_t slots = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Waiting runs that request more nodes than their pool has. A run that requests more than the
- * pool's scale allows stands aside until the pool is resized (plan.h); this is reported to the
- * front once for each size of the pool. A run within the scale that cannot have its nodes now
- * blocks all runs behind it; this is reported once for each number of nodes.
+ * pool's scale allows is skipped until the pool is resized (plan.h); this is reported to the front
+ * once for each size of the pool. A run within the scale that cannot have its nodes now blocks all
+ * runs behind it; this is reported once for each number of nodes.
  */
 #include "scheduler/unplaceable.h"
 
@@ -12,8 +12,9 @@
 #include "model/capacity.h"
 #include "scheduler/plan.h"
 
-/* The most runs to report for one size of a pool. Nobody reads more, and a user who submits
- * thousands of runs before scaling up need not wait for so many files. */
+/* The most runs to report for one size of a pool. Nobody reads more reports. Each report writes a
+ * file, and a user who submits thousands of runs before scaling up should not wait for so many
+ * files. */
 #define TOLD_MOST 64
 
 static void tell(struct sched *s, const struct run_waiting *w)
@@ -28,8 +29,9 @@ static void tell_too_large(struct sched *s, const struct pool *p, const struct r
     tell(s, &(struct run_waiting){.pool = p, .run = r, .why = WAITS_FOR_SCALE});
 }
 
-/* The values of told_sizes: the largest run that the pool accepted, plus 1, and how many runs were
- * reported. The values of told_blocked: how many nodes were available, and the reported run. */
+/* Packs a value of told_sizes: the most nodes that the pool's scale allows a run, plus 1, and how
+ * many runs were reported; or of told_blocked: how many nodes were available, and the reported
+ * run. */
 static int64_t told(int largest, size_t n)
 {
     assert(largest >= 0);

@@ -7,8 +7,8 @@
 
 #include "scheduler/sched_priv.h"
 
-/* Reports such runs in the queue, when all writes so far are on disk, if the pool's size has
- * changed since the last call. */
+/* Reports the queued runs that request more nodes than the pool's scale allows, when all writes so
+ * far are on disk, if the pool's size has changed since the last call. */
 int oversized_look(struct sched *s, struct arena *a, const struct pool *p,
                    struct err *e) MUST_CHECK;
 
@@ -19,7 +19,7 @@ int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
  * has as much. Checks each run once, and only some in each call. */
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e) MUST_CHECK;
-/* The pool's rows were rolled back: all reports are repeated. */
+/* Call when the pool's rows were rolled back: all reports will be repeated. */
 void oversized_forget(struct sched *s, int64_t pool_id);
 
 #endif

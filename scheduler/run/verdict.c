@@ -10,7 +10,7 @@
 /* As in shells: exit code 128 + n for a process that signal n killed. */
 #define EXIT_BY_SIGNAL 128
 
-/* Copies texts that callbacks, rows and slots only lend. */
+/* Copies borrowed texts of callbacks, rows and slots into the run's arena. */
 static void keep_texts(struct live_run *run, struct failure *f)
 {
     f->message = arena_strdup(&run->a, f->message);
@@ -23,8 +23,8 @@ static void keep_texts(struct live_run *run, struct failure *f)
 
 void run_set_outcome(struct live_run *run, const struct run_outcome *out)
 {
-    /* The outcome to write is final, with one exception: a run that is terminated while a full disk
-     * prevents the write. */
+    /* While the end of the run is written, its outcome is final, with one exception: the run may be
+     * terminated while a full disk prevents the write. */
     bool settled =
         run->phase > RUN_ENDING || (run->phase == RUN_ENDING && out->kind != OUT_STOPPED);
     bool decided = settled && run->out.kind != OUT_REQUEUE;
@@ -74,8 +74,8 @@ static const struct wording *wording_of(struct arena *a, const struct launch_pro
     return w;
 }
 
-/* If the agent is not root, volumes are not at their paths of the real service; NULL: the run needs
- * none. */
+/* What to advise if a task used a volume's path of the real service on a node whose agent is not
+ * root: such a node has no volumes at these paths. NULL: this is not the case. */
 static const char *mounts_remedy(struct live_run *run, const struct run_task *task,
                                  const struct task_status *st)
 {
@@ -131,7 +131,8 @@ static int exit_code_of(const struct task_status *st)
     return st->signal ? EXIT_BY_SIGNAL + st->signal : st->exit_code;
 }
 
-/* Judged in the run's next turn. */
+/* Records why a command could not be started; verdict_unstarted() judges it in the run's next
+ * turn. */
 static void note_unstarted(struct live_run *run, const struct run_task *task,
                            const struct failure *why)
 {
@@ -178,7 +179,8 @@ static void task_lost(struct live_run *run, const struct run_task *task,
     keep_texts(run, &run->lost);
 }
 
-/* Adds the end of the stopped task to a time-out: its node, exit and the end of its stderr. */
+/* Completes the failure of a stopped run (for example a time-out) when its task ends: adds the
+ * task's node, its exit and the end of its stderr. */
 static void complete_verdict(struct live_run *run, const struct run_task *task,
                              const struct task_status *st)
 {
@@ -202,8 +204,8 @@ static void check_success(struct live_run *run)
         run_set_outcome(run, &out);
 }
 
-/* Whether the start on the task's node has failed; the run's next turn will find this. The failure
- * of the start is the cause if a task that was sent at once fails too. */
+/* Whether the start on the task's node has failed; the run's next turn will find this. If a task
+ * that was sent at once fails too, the failed start is the cause. */
 static bool start_failed(const struct live_run *run, const struct run_task *task)
 {
     const struct run_slot *slot = &run->slots[task->process->rank];
@@ -264,7 +266,8 @@ static bool may_run_there(const struct live_run *run, const struct run_slot *slo
     return false;
 }
 
-/* A node must not be given up earlier, because then nobody would end its tasks. */
+/* Counts a refusal. True: the node has refused often enough, or is nearly lost. A node must not be
+ * given up earlier, because then nobody would end its tasks. */
 static bool refused_enough(struct run_slot *slot)
 {
     return ++slot->refusals > REFUSALS_MAX ||
@@ -277,8 +280,8 @@ static bool refused_enough(struct run_slot *slot)
 /* If a start failed on a node whose disk is full, or cannot be written, the run is not to blame: it
  * is requeued, and the node is closed. So before the run fails, the node is asked for its disk. */
 
-/* The state of the slot's disk since an error of `at_us` (0: of no request). ROOM_ASKED: the
- * answer, or the next link, will wake the run. */
+/* Whether the disk of the slot's node had room at an error at `at_us` (0: no request to the node
+ * failed). ROOM_ASKED: not known yet; the node's answer, or its next link, will wake the run. */
 static enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us)
 {
     if (!slot->tenant.node || at_us == 0 || run->row.attempt >= ATTEMPTS_MAX)
@@ -286,7 +289,7 @@ static enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at
     return node_room_since(slot->tenant.node, at_us);
 }
 
-/* The reason for the requeue after a start failed for `why`. */
+/* The reason for a requeue: the start failed with `why` because the node's disk has no room. */
 static struct failure room_failure(struct live_run *run, const struct run_slot *slot,
                                    const struct failure *why)
 {
@@ -420,7 +423,8 @@ static struct failure node_taken(struct live_run *run, const struct node *nd)
                             .exit_code = -1};
 }
 
-/* Uses the message of the node's failure, if it is written already. */
+/* The failure of a run whose node was lost. Uses the message of the node's own failure, if that is
+ * written already. */
 static struct failure node_lost(struct live_run *run, const struct node *nd)
 {
     const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
@@ -448,8 +452,8 @@ static bool asked_to_end(const struct node *nd)
     return how == DEALLOC_REQUEUE || how == DEALLOC_TERMINATE;
 }
 
-/* A node on which another run's task does not die gets no new run, and loses runs that were
- * allocated but have not begun; its other runs continue. */
+/* Whether the run keeps this node. A node on which another run's task does not die gets no new run,
+ * and loses runs that were allocated but have not begun; its other runs continue. */
 static bool still_has(const struct live_run *run, const struct node *nd, size_t i)
 {
     bool attached = i < (size_t)run->n_slots && run->slots[i].tenant.node;
@@ -463,7 +467,8 @@ static bool still_has(const struct live_run *run, const struct node *nd, size_t 
 /* Checks whether a node is lost or leaving, or a task has vanished from a node. */
 static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
 {
-    struct pool p = {.going = true}; /* the default, for a pool that is deleted */
+    /* kept if the pool has no row any more, because it was deleted */
+    struct pool p = {.going = true};
     struct node *nodes;
     size_t n, i = 0;
     if (st_node_of_run(run->runs->st, a, run->row.id, &nodes, &n, e) != 0)
@@ -485,11 +490,11 @@ static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
     return 0;
 }
 
-/* How long reached nodes may take to say which tasks run (us). */
+/* How long (us) nodes with a link may take to report which tasks run. */
 #define WORD_US (INT64_C(60) * 1000000)
 
-/* Whether a run whose limit has passed may have ended before: while the daemon or a link was away.
- * No signal can be sent then either; the node's answer decides. */
+/* Whether a run past its time limit still waits for its nodes' reports. It may have ended in time,
+ * while the daemon or a link was down; no signal can be sent without a link either. */
 static bool awaits_word(struct live_run *run)
 {
     int64_t now = wakes_mono(run->runs->wakes);
@@ -516,8 +521,8 @@ static bool is_too_late(struct live_run *run)
            !awaits_word(run);
 }
 
-/* On disk: the run's processes may be stopped, because no restart forgets the reason. Rolled back:
- * they are stopped all the same. */
+/* Stops a run that is past its time limit. If the reason is on disk, no restart forgets it; if it
+ * was rolled back, the run's processes are stopped all the same. */
 static void effect_late(void *ctx, int64_t id, const struct err *why)
 {
     struct runs *rs = ctx;
@@ -544,7 +549,7 @@ static void note_late(struct live_run *run)
     wake_when_durable(rs->wakes, effect_late, rs, run->row.id);
 }
 
-/* A run that has its nodes and no outcome yet. */
+/* Checks a run that has its nodes and no outcome yet. */
 static int check_active(struct live_run *run, const struct run *row, struct arena *a, struct err *e)
 {
     if (row->failure == FAIL_RUN_TIMED_OUT && !run->noting_late) { /* before a restart */

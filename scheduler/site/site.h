@@ -115,10 +115,11 @@ struct site {
 
     /* For shares without a rule: machines mount them from the daemon (fleet_config.shares). Port 0:
      * they do not. */
-    const char *shares_address; /* NULL: where the machine's link comes from */
+    const char *shares_address; /* NULL: the address from which the machine's link comes */
     int shares_port;
 
-    /* where machines have a file for each GPU with its runs, for dcgm-exporter; NULL: no files */
+    /* directory of machines with a file for each GPU that names its runs, for dcgm-exporter; NULL:
+     * no files */
     const char *gpu_runs_dir;
 
     const char *known_hosts; /* the daemon's file, not OpenSSH's */
@@ -126,7 +127,7 @@ struct site {
     const struct node_agents *agents; /* NULL only without machines */
     int connect_limit;                /* how many links may be connecting at once */
     int connect_timeout_s, keepalive_s;
-    int dead_after_s;     /* without a byte: the link is down */
+    int dead_after_s;     /* seconds without a byte until the link counts as down */
     int unusable_after_s; /* seconds without a link until the node becomes unusable and its runs
                              lost */
     int health_interval_s;

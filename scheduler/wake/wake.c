@@ -28,7 +28,7 @@ struct queue {
     wake_fn reconcile;            /* NULL: no handler was set yet */
     wake_refused_fn refused;      /* or NULL */
     void *ctx;
-    struct id_queue ids; /* woken ones */
+    struct id_queue ids; /* woken ids */
     uint64_t woken;      /* since the start */
 };
 
@@ -38,14 +38,14 @@ struct wakes {
     const struct log *log;
     const struct pace *pace; /* borrowed; may be NULL */
     struct queue queues[WAKE_KINDS_MAX];
-    int order[WAKE_KINDS_MAX]; /* their numbers, in the order of reconciling */
+    int order[WAKE_KINDS_MAX]; /* indexes into `queues`, in the order of reconciling */
     int n_kinds;
     struct deadlines *deadlines; /* when a deadline passes, its id is woken */
     struct loop_timer *timer;    /* fires at the earliest deadline */
     struct wake_counts counts;
     int64_t wall_ahead_us; /* wall clock minus monotonic clock at the start */
     uint64_t random;       /* state of the generator behind wakes_jitter() */
-    int refs;              /* durable callbacks, links and work of threads */
+    int refs;              /* references: durable callbacks, links and work of threads */
     int holds;             /* wakes_hold() */
     bool stopping;
     void (*stopped)(void *ctx);
@@ -91,7 +91,7 @@ static int add_kind(struct wakes *w, const struct wake_kind *kind)
     return number;
 }
 
-/* A kind may be woken before its owner has set a handler. */
+/* Adds an unknown kind, because a kind may be woken before its owner has set a handler. */
 static int number_of(struct wakes *w, const struct wake_kind *kind)
 {
     int k = 0;
@@ -341,7 +341,8 @@ static void on_durable(void *ctx, const struct err *why)
             d.fn(d.ctx, d.id, why);
         else
             wake_after(d.w, d.kind, d.id, why);
-        /* After a rollback this runs at the end of a turn, after the timer was armed. */
+        /* After a rollback this runs at the end of a turn, after the timer was armed; so it is
+         * armed again. */
         wake_arm(d.w);
     }
     wakes_unref(d.w);
@@ -370,7 +371,8 @@ void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id)
     when_durable(&(struct durable_effect){.w = w, .id = id, .kind = kind, .if_lost = true});
 }
 
-/* After a rollback it wakes a moment later, because waking at once would loop on a full disk. */
+/* After a rollback the id is woken a moment later, because waking at once would loop on a full
+ * disk. */
 void wake_after(struct wakes *w, const struct wake_kind *kind, int64_t id, const struct err *why)
 {
     if (why)
@@ -391,7 +393,8 @@ const struct pace *wakes_pace(const struct wakes *w)
     return w->pace;
 }
 
-/* The deadlines stay: most deadlines have other reasons. */
+/* Wakes all ids that have a deadline. The deadlines stay, because most of them have other
+ * reasons. */
 void wakes_pace_changed(struct wakes *w)
 {
     struct deadline *all = NULL, first;

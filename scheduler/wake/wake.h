@@ -29,8 +29,8 @@ struct wakes;
  * Pools come after runs and nodes, so that they see the rows that those wrote in this turn. */
 enum wake_place { WAKE_FIRST, WAKE_RUNS, WAKE_NODES, WAKE_POOLS, WAKE_LAST };
 
-/* A kind of things that can be woken: a static constant (WAKE_KIND). It belongs to the room with
- * the handler; other rooms name it to wake such things. */
+/* A kind of things that can be woken: a static constant (WAKE_KIND). It belongs to the code that
+ * sets its handler; other code names it to wake such things. */
 struct wake_kind {
     const char *name; /* "node", "file server": for the log and for metrics */
     enum wake_place place;
@@ -39,12 +39,12 @@ struct wake_kind {
  * linker keeps one copy: so no file depends on another for it. */
 #define WAKE_KIND(kind, name, place)                                                               \
     __attribute__((weak)) const struct wake_kind kind = {name, place}
-/* More kinds than there are. */
+/* The most kinds; there are fewer. */
 #define WAKE_KINDS_MAX 32
-/* The id if one pass handles all things of a kind. */
+/* The id to wake if one pass handles all things of a kind. */
 #define WAKE_ALL 1
 
-/* Since the start. */
+/* Counts since the start. */
 struct wake_counts {
     uint64_t deadlines; /* deadlines that have passed */
     uint64_t slow;      /* reconciles that exceeded their time budget */
@@ -96,7 +96,7 @@ void wakes_unref(struct wakes *w); /* may call `stopped` */
 
 /* Id 0 is ignored. */
 void wake(struct wakes *w, const struct wake_kind *kind, int64_t id);
-/* Wakes all ids that a statement lists. */
+/* Wakes all ids that the query `list` returns. */
 typedef int wake_list(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int wake_listed(struct wakes *w, const struct wake_kind *kind, wake_list *list, struct err *e);
 /* Replaces the deadline of (kind, id), an instant of wakes_mono(); 0 removes it. */
@@ -132,7 +132,7 @@ int64_t wakes_steady_wall(const struct wakes *w);
 /* When a step ends that began at `since_us` of the wall clock and takes `takes_us`, by the clock of
  * wakes_mono(); 0: the step has ended, or takes no time. */
 int64_t wakes_until(const struct wakes *w, int64_t since_us, int64_t takes_us);
-/* Whether that instant is still to come. Then (kind, id) is woken at it. */
+/* Whether such a step has not ended yet. If so, (kind, id) is woken at its end. */
 bool wake_until_over(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t since_us,
                      int64_t takes_us);
 /* 80 to 120 % of `us`, to spread out many wakes with one period. */
