@@ -34,7 +34,7 @@ int st_account_set_key(struct storage *, int64_t id, int which,
 int st_account_list(struct storage *, struct arena *, const struct st_filter *,
                     const struct st_page *page, struct storage_account_rows *rows, struct err *);
 
-/* Writes all properties that clients can change, with s->etag; the caller has raised it
+/* Writes all properties that clients can change, with s->etag; the caller has raised that etag
  * (st_next_etag()). ERR_CONFLICT if the share is gone, or its etag is not `was` (0: any). */
 int st_share_update(struct storage *, const struct share *s, int64_t was, struct err *);
 /* The etag of a change at this instant: ticks of 100 ns since the year 1, as in the real service,
@@ -49,7 +49,7 @@ struct st_share_move {
     int64_t account_id, deleted_us;
 };
 int st_share_move(struct storage *, const struct st_share_move *m, struct err *) MUST_CHECK;
-/* Removes at most `limit` rows of items in a share; *gone is how many. */
+/* Removes at most `limit` rows of items in a share; *gone: how many rows were removed. */
 int st_share_empty(struct storage *, int64_t id, int limit, int *gone, struct err *);
 
 #endif

@@ -126,8 +126,9 @@ static int move_db(const char *path, const char *to, struct err *e)
 
 /* Raises the term above those of the replaced database, and of the database that an earlier attempt
  * has moved away: agents know these terms, and a term may come from a clock that was ahead. Ends
- * all sessions of browsers: the copy does not know who has logged out since. Forgets the changes of
- * files that were under way: the folders went on, so the next start must not complete them. */
+ * all sessions of browsers: the copy does not know who has logged out since. Forgets the unfinished
+ * changes of files: the folders have changed since the copy, so the next start must not complete
+ * those changes. */
 static int renew(const char *path, const char *before, const char *new, struct err *e)
 {
     int64_t a = st_sql_term(path), b = st_sql_term(before);

@@ -33,8 +33,8 @@ int st_batch_account_list(struct storage *, struct arena *, const struct st_filt
                           struct err *);
 
 /* --- pools ----------------------------------------------------------------------------------- */
-/* Inserts the pool with its row of the core, all of whose requests come from `p`. ERR_CONFLICT if
- * the account has a pool of this name. */
+/* Inserts the pool and its row among the core's pools, whose contents come from `p`. ERR_CONFLICT
+ * if the account has a pool of this name. */
 int st_batch_pool_insert(struct storage *, const struct batch_pool *p, const char *secrets,
                          int64_t *id, struct err *);
 enum batch_pool_property { /* the properties in filters of lists */
@@ -50,18 +50,20 @@ enum batch_pool_property { /* the properties in filters of lists */
                            BATCH_POOL_VM_SIZE,
                            BATCH_POOL_PROPERTIES
 };
-/* Replaces document and secrets with the time of the change, and slots and fill type of nodes. */
+/* Replaces the pool's document and secrets, with the time of the change, and the slots and fill
+ * type of its nodes. */
 int st_batch_pool_set_doc(struct storage *, const struct batch_pool *p, const char *secrets,
                           struct err *) MUST_CHECK;
 /* Marks a pool as deleting; ERR_CONFLICT if it is in this state already. */
 int st_batch_pool_mark(struct storage *, int64_t id, int64_t now_us, struct err *) MUST_CHECK;
 
-/* Removes a pool with its row of the core and the role assignments at it. */
+/* Removes a pool with its row among the core's pools and with its role assignments. */
 int st_batch_pool_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 
 /* --- applications, packages and certificates ---------------------------------------------------
  */
-/* Remove them with the role assignments there; an application with its packages. */
+/* Each removes a resource with its role assignments; an application is removed with its
+ * packages. */
 int st_batch_application_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_batch_package_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_batch_certificate_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;

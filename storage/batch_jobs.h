@@ -43,11 +43,12 @@ struct st_batch_job_move {
     int64_t now_us;
     bool by_user;               /* changes its ETag */
     enum batch_disable disable; /* 0: no change */
-    const char *reason;         /* NULL: no change, as of `failure` */
+    const char *reason;         /* NULL: the reason stays as it is; so for `failure` */
     const char *failure;
     bool ends;
 };
-/* Removes up to `limit` of the numbers among the names of its tasks. *left: there may be more. */
+/* Removes up to `limit` intervals of numbers that are names of the job's completed tasks. *left:
+ * there may be more. */
 int st_batch_job_remove_numbers(struct storage *, int64_t id, int limit, bool *left,
                                 struct err *) MUST_CHECK;
 
@@ -72,7 +73,7 @@ struct st_batch_task_move {
     int64_t now_us;
     bool by_user;
     bool starts;           /* start_us = now */
-    const char *pool_name; /* NULL: no change, as of node_name */
+    const char *pool_name; /* NULL: the name stays as it is; so for node_name */
     const char *node_name;
     int64_t emptied;        /* of that node */
     bool retried, requeued; /* adds 1 to `retries`, to `requeues` */
@@ -91,25 +92,26 @@ int st_batch_task_remove_some(struct storage *, int64_t job_id, int limit, bool 
 
 /* --- dependencies of tasks --- */
 
-/* A dependency of a task: `name`, or `left` more of the numbers from low to high (name NULL). */
+/* A dependency of a task: on the task `name`; or, if `name` is NULL, on the tasks with the numbers
+ * low to high, of which `left` are not completed. */
 struct batch_wait {
     const char *name;
     int64_t low, high, left;
 };
-/* `number`: the name of the task as a number; -1: it is none, or was settled before. `limit`: of
- * the tasks that wait for it by its name. */
+/* `number`: the task's name as a number; -1: the name is no number, or the number was settled
+ * before. `limit`: the most tasks to settle that wait for the task by its name. */
 struct st_batch_settling {
     int64_t number;
     int limit;
 };
-/* The task is completed in a way that satisfies its dependents. *left: more may wait for it by its
- * name. */
+/* Call when the task is completed in a way that satisfies its dependents. *left: more tasks may
+ * wait for it by its name. */
 int st_batch_wait_settle(struct storage *, const struct batch_task *t,
                          const struct st_batch_settling *how, bool *left, struct err *) MUST_CHECK;
 
 /* The largest task that a pool can run. */
 struct st_batch_fit {
-    int nodes, slots; /* of the pool; of a node */
+    int nodes, slots; /* nodes of the pool; slots of a node */
 };
 
 /* --- files to remove from nodes --- */
@@ -119,11 +121,12 @@ struct batch_cleanup {
     const char *path; /* below the node's Batch root */
     int64_t due_us;   /* not before; 0: at once */
 };
-/* A job that loses its next tasks, at most `limit`: files of theirs in earlier pools. */
+/* A job that is about to remove its next tasks, at most `limit`: its directory must be removed from
+ * nodes of its earlier pools that had some of these tasks. */
 struct st_batch_moved {
     int64_t job_id, account_id;
     const char *pool_name; /* its present pool */
-    const char *path;      /* of the job */
+    const char *path;      /* of the job's directory */
     int limit;
 };
 

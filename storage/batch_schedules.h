@@ -32,8 +32,8 @@ enum st_schedule_property {
     ST_SCHEDULE_AFTER,
     ST_SCHEDULE_PROPERTIES
 };
-/* A guarded move; the only function that writes the state. `by_user`: changes its ETag; `ends`: its
- * endTime. */
+/* A guarded move; the only function that writes the state. `by_user`: also changes the schedule's
+ * ETag; `ends`: also sets its endTime. */
 struct st_schedule_move {
     int64_t id;
     enum batch_schedule_state from, to;

@@ -59,11 +59,12 @@
 static const struct kept_kind {
     enum change_kind kind;
     const char *table;
-    const char *path;  /* SQL over the row '@' */
-    const char *state; /* a column; NULL: it has no states, or events have them */
+    const char *path; /* SQL over the row '@' */
+    /* the column with the state; NULL: the kind has no states, or events report them */
+    const char *state;
     /* a change of one of these columns is a change of the resource; separated by spaces */
     const char *columns;
-    const char *there; /* SQL; NULL: always */
+    const char *there; /* SQL: whether the resource exists for clients; NULL: always */
 } kinds[] = {
     {CHANGE_GROUP, "resource_group",
      "'/subscriptions/' || @.subscription || '/resourceGroups/' || @.name", "prov_state", "tags",
@@ -118,12 +119,12 @@ static const struct kept_kind {
      "", NULL},
 };
 
-/* Resources whose state changes are events (st_event_add()): the change is written with the event,
- * and not when their row is made. */
+/* Kinds whose state changes are events (st_event_add()). A change of such a kind is written with
+ * its event, and not when the resource's row is inserted. */
 static const struct {
     enum change_kind kind;
-    const char *path;  /* of NEW.resource_id */
-    const char *state; /* of the row in `kinds`, for its end */
+    const char *path;  /* SQL: the path of NEW.resource_id */
+    const char *state; /* SQL: the last state, from the row of the table in `kinds` */
 } told[] = {
     {CHANGE_JOB, JOB("NEW.resource_id"), "OLD.exec_state"},
     {CHANGE_CLUSTER, CLUSTER("NEW.resource_id"),
@@ -135,7 +136,7 @@ static const struct {
 };
 #define N_TOLD (sizeof told / sizeof *told)
 
-/* The writes of a detachment are not reported (st_delete.c). */
+/* While a group is detached (st_delete.c), no changes are reported. */
 #define TOLD_FUNCTION "change_told"
 #define TOLD          TOLD_FUNCTION "()"
 
@@ -166,7 +167,8 @@ static const char *state_told(const struct kept_kind *k)
     return NULL;
 }
 
-/* `fallen`: one statement may remove the parent, too; then the last path is used. */
+/* Appends the statement that inserts a change. `fallen`: the same statement may have removed the
+ * parent too; then the last reported path is used. */
 static void put_change(struct strbuf *out, const struct kept_kind *k, const char *row,
                        const char *what, const char *from, const char *to, bool fallen)
 {
@@ -215,8 +217,9 @@ static void put_removed(struct strbuf *out, struct arena *a, const struct kept_k
     put_change(out, k, "OLD", SQL_CHANGE_REMOVED, state ? state : state_of(a, k, "OLD"), "0", true);
 }
 
-/* Some columns of a table change the resource; its state, and the column that tells whether it
- * exists (`state`, `group_id` or `deleted_us`), move it. */
+/* Appends the trigger for updates of a table. Changes of `columns` change the resource, and so do
+ * changes of its state and of the column that tells whether it exists (`state`, `group_id` or
+ * `deleted_us`). */
 static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind *k)
 {
     struct strbuf differs = STRBUF_INIT;
@@ -268,7 +271,7 @@ static void put_told(struct strbuf *out, size_t i)
         (int)told[i].kind, (int)told[i].kind, (int)told[i].kind, told[i].path);
 }
 
-/* New versions of a secret, and changes of a version's attributes. */
+/* Appends the triggers for new versions of a secret, and for changes of a version's attributes. */
 static void put_secrets(struct strbuf *out)
 {
     static const char *const when[] = {

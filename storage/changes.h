@@ -4,8 +4,8 @@
  * this connection write them, so no writer has to think of them, a rolled-back change leaves no
  * row, and a daemon that does not request them pays nothing.
  *
- * A resource exists if clients see it: a soft-deleted vault or container does not. The consequences
- * of a detachment (st_group_detach()) are not reported.
+ * A resource exists if clients see it; a soft-deleted vault or container does not exist. The
+ * consequences of a detachment (st_group_detach()) are not reported.
  */
 #ifndef STORAGE_CHANGES_H
 #define STORAGE_CHANGES_H
@@ -52,18 +52,20 @@ struct change {
     int64_t seq, at_us;
     enum change_kind kind;
     int64_t resource_id;
-    const char *path; /* path in the resource manager; other resources have a similar path */
+    /* path in the resource manager, or a similar path for resources outside of it */
+    const char *path;
     enum change_what what;
     int from, to;       /* states of the kind; 0: none, or the kind has no states */
     const char *reason; /* NULL: none was given */
 };
 
-/* Begins to keep changes, the latest hundred thousand; their times come from `loop` (borrowed). The
- * next write takes a few milliseconds more: a start without writes saves them. */
+/* Begins to keep the latest hundred thousand changes; their times come from `loop` (borrowed). The
+ * triggers are made before the next write, which takes a few milliseconds longer; a start without
+ * writes makes none. */
 int st_changes_keep(struct storage *, struct loop *loop, struct err *) MUST_CHECK;
 /* Hides the changes of `path` and below it; NULL: all. Their numbers are not used again. */
 int st_changes_forget(struct storage *, const char *path, struct err *) MUST_CHECK;
-/* Removes rows of hidden changes, at most `limit`; *gone is how many. */
+/* Removes rows of hidden changes, at most `limit`; *gone: how many were removed. */
 int st_changes_sweep(struct storage *, int limit, int *gone, struct err *) MUST_CHECK;
 
 #endif

@@ -80,9 +80,9 @@ int st_check(struct storage *st, const struct st_peek *file, bool *beside, struc
     return st_check_rows(st, e);
 }
 
-/* A query for each foreign key, for rows with missing references. pragma_foreign_key_check finds
- * the same rows, but it scans tables, while these queries use the indexes of the columns. All keys
- * have one column. */
+/* Makes a query for each foreign key, which finds rows with missing references.
+ * pragma_foreign_key_check finds the same rows, but it scans tables, while these queries use the
+ * indexes of the columns. Each foreign key has one column. */
 static const char foreign_key_queries[] =
     "SELECT format('SELECT ''%w row '' || %s || '' points to no %w'' FROM \"%w\" "
     "WHERE \"%w\" IS NOT NULL AND \"%w\" NOT IN (SELECT \"%w\" FROM \"%w\")', t.name, iif(t.wr, "

@@ -35,7 +35,7 @@ static void finish(struct st_beside *b)
 {
     struct storage *st = b->owner;
     struct err e;
-    if (st->closing) /* it was interrupted */
+    if (st->closing) /* the check was interrupted */
         return;
     if (b->rc < 0) {
         LOG_ERROR(st->log, "db.damaged", LF_STR("why", b->why.msg));

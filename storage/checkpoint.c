@@ -2,9 +2,10 @@
  *
  * Moves the WAL into the database, on a separate thread and a second connection, so that the loop
  * never waits for it. PASSIVE blocks neither readers nor the writer. Under a steady stream of
- * commits it never reaches the end of the WAL, which then could not start over. So when the WAL is
- * long, checkpoints follow each other at once, and each handles only the frames that were written
- * during the previous one. The last few frames are moved on the loop thread, between two turns.
+ * commits a PASSIVE checkpoint never reaches the end of the WAL, and the WAL can never start over.
+ * So when the WAL is long, checkpoints follow each other at once, and each handles only the frames
+ * that were written during the previous one. The last few frames are moved on the loop thread,
+ * between two turns.
  *
  * When the disk is full, the WAL itself may be the cause: it keeps its size when it starts over,
  * and it cannot grow up to the next checkpoint. So it is moved at once, however short it is, and
@@ -26,14 +27,14 @@
  * in the page cache. */
 #define CHECKPOINT_FRAMES 1000
 #define LONG_WAL_FRAMES   (8 * CHECKPOINT_FRAMES)
-/* At most this many frames are left to the loop, if the disk is fast enough to reach this number in
- * some rounds. */
+/* The most frames that are left to the loop, if the disk is fast enough to get down to this number
+ * in ROUNDS_MAX rounds. */
 #define REST_FRAMES 32
 #define ROUNDS_MAX  4
 
 /* ---- the threads of storage ---- */
 
-/* Each lane has one piece of work at a time. */
+/* Each lane runs one piece of work at a time. */
 void st_lanes_open(struct storage *st, struct loop *loop)
 {
     st->sync_lane = loop_lane_create(loop, "sync", 1, 1);
@@ -82,7 +83,7 @@ static void checkpoint_work(void *ctx)
 
 static void checkpoint_start(struct storage *st);
 
-/* Begins another round, or leaves the rest to the loop. */
+/* Begins another round, or leaves the last frames to the loop. */
 static void catch_up(struct storage *st)
 {
     if (st->wal_frames - st->checkpoint_frames > REST_FRAMES &&
@@ -92,8 +93,9 @@ static void catch_up(struct storage *st)
         st->finish_checkpoint = true;
 }
 
-/* Nothing is lost: the WAL grows and the next sync tries again. Busy is not a failure: another
- * connection is moving pages, or this connection read the head of the WAL while it changed. */
+/* Logs a failed checkpoint. Nothing is lost: the WAL grows, and the next sync tries again. A busy
+ * database is not a failure: another connection is moving pages, or this connection read the head
+ * of the WAL while it changed. */
 static void not_moved(struct storage *st, int rc)
 {
     if (st_sql_is_busy(rc))
@@ -184,7 +186,8 @@ void st_checkpoint_rest(struct storage *st)
 
 /* ---- room on the disk that is kept for later ---- */
 
-/* The file has no name, so that it disappears however the daemon ends. */
+/* Reserves space on disk in a file without a name, so that the file disappears however the daemon
+ * ends. */
 int st_room_keep(struct storage *st, int64_t bytes, int *fd, struct err *e)
 {
     char *dir = fs_folder(st->path);

@@ -54,8 +54,8 @@
         name, NULL, COLUMN_SECRET, false, 0, 0, NULL                                               \
     }
 
-/* The valid numbers of a column. A state outside of the tables is refused; a number that is only
- * displayed (the failure of a newer batchaid) is shown as unknown. Counters of the daemon are
+/* The valid numbers of a column. A state that no state table contains is refused; a number that is
+ * only displayed (the failure of a newer batchaid) is shown as unknown. Counters of the daemon are
  * bounded so that their sums do not overflow. */
 #define DOMAIN(name, ...) static const struct st_domain name = {__VA_ARGS__}
 

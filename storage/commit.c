@@ -43,8 +43,8 @@ static void release(struct failed_turn *f)
         free(f);
 }
 
-/* Callbacks may write and register more callbacks; these go to the turn list, never to this
- * list. */
+/* Calls all callbacks of the list. They may write and register more callbacks, which are added to
+ * the turn list, never to this list. */
 static void list_fire(struct durable_list *l)
 {
     struct durable_list mine = *l;
@@ -198,8 +198,8 @@ bool st_has_pending(const struct storage *st)
     return st->in_turn || st->dirty || st->syncing;
 }
 
-/* Undoes the part. `n`: the counts of use before it. After a -1, SQLite has ended the transaction
- * already, or ends it now. */
+/* Rolls back a part of the turn. `n`: the number of uses that were counted before the part. If
+ * st_tx() returns -1, SQLite has ended the transaction already, or ends it now. */
 static void part_undo(struct storage *st, size_t n)
 {
     if (st->turn_doomed)
@@ -217,8 +217,8 @@ static void part_undo(struct storage *st, size_t n)
     st->doom = e;
 }
 
-/* Ends open statements, even after a failure: a running statement would block the rollback of the
- * savepoint. */
+/* Runs the function of a part. It must end its statements even if it fails: a running statement
+ * would block the rollback of the savepoint. */
 static int run_part(struct storage *st, st_tx_fn fn, void *ctx, struct err *e)
 {
     int open = st->open_queries;

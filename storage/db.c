@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Opens the database (look, refuse, check, migrate, begin an epoch, load the key) and closes it:
- * turns are committed until none is left, then the last checkpoint runs, and the lanes close. A
- * close that is cut off loses nothing: the next start reads the write-ahead log. On the loop's
- * thread, but for the checkpoint.
+ * turns are committed until none is left, then the last checkpoint runs, and the lanes close. An
+ * interrupted close loses nothing: the next start reads the write-ahead log. Everything except the
+ * checkpoint runs on the loop's thread.
  */
 #include <assert.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ static int open_file(struct storage *st, const struct st_peek *file, struct err 
     return st_exec(st, st->without_sync ? passing_pragmas : open_pragmas, "pragmas", e);
 }
 
-/* A new file's name is on disk only after its directory is synced. */
+/* Syncs the directory, because the name of a new file is on disk only after that. */
 static int sync_directory(const char *path, struct err *e)
 {
     char *dir = xstrdup(path);
@@ -189,8 +189,8 @@ static int check_and_migrate(struct storage *st, const struct st_peek *file, boo
     return rc < 0 ? -1 : st_migrate(st, e);
 }
 
-/* All steps after peeking at the file. The turn that it leaves open is committed and synced at the
- * first turn end. */
+/* Does all steps after peeking at the file. It leaves a turn open, which is committed and synced at
+ * the first turn end. */
 static int bring_up(struct storage *st, const struct st_config *c, const struct st_peek *file,
                     struct err *e)
 {
@@ -253,7 +253,8 @@ int st_check_copy(const char *path, const char *key_path, struct err *e)
     st->key_path = xstrdup(key_path);
     st->log = &quiet;
     st->wal_fd = -1;
-    st->large_bytes = INT64_MAX; /* its mark says nothing of the way that the copy came */
+    /* always check: the copy's mark does not show whether it was copied intact */
+    st->large_bytes = INT64_MAX;
     int rc = open_db(st, e);
     if (rc == 0)
         rc = st_check(st, &file, NULL, e);
@@ -329,13 +330,14 @@ static void close_done(void *ctx, enum loop_work_end how)
 static void leave_mark(struct storage *st)
 {
     struct err e;
-    if (st->beside) /* it stays unchecked */
+    if (st->beside) /* the mark stays CLOSE_UNCHECKED */
         st_check_beside_stop(st);
     else if (st_set_clean(st, CLOSE_IN_ORDER, &e) < 0)
         LOG_WARN(st->log, "db.close_not_marked", LF_STR("why", e.msg));
 }
 
-/* Callbacks may write more during the close, so this repeats until none does. */
+/* Takes the next step of the close. Callbacks may write more meanwhile, so turns are ended until no
+ * callback writes. */
 static void close_step(struct storage *st)
 {
     do

@@ -3,7 +3,7 @@
  * Immediate deletion of groups (detachment): all names in a group become free in one transaction,
  * in a few statements, however many resources it has. Its resources are ended and removed
  * afterwards, as after any deletion: by the code that removes groups, accounts and shares, and by
- * st_vault_expire(). Changes (changes.h) do not report it.
+ * st_vault_expire(). The log of changes (changes.h) does not report a detachment.
  */
 #ifndef STORAGE_DETACHMENT_H
 #define STORAGE_DETACHMENT_H
@@ -11,7 +11,8 @@
 #include "storage/sql/detachment.h"
 #include "storage/storage.h"
 
-/* In place of the subscription's id. Stored: never another text. */
+/* Stands for the subscription's id in the rows of detached groups. It is stored in databases, so
+ * this text must never change. */
 #define GROUPS_DETACHED "buried"
 
 /* Removes a group from its subscription, and ends strict mode's delays of deletions in it. The

@@ -15,7 +15,8 @@ struct filter_writer {
     int next; /* parameter */
 };
 
-/* A comparison with a null column is neither true nor false; this matters under NOT. */
+/* Writes one comparison. IS and IS NOT are used because with `=` a comparison with a null column is
+ * neither true nor false, which matters under NOT. */
 static void write_term(struct filter_writer *w, const struct filter_term *t, bool negated)
 {
     static const char *const operators[FILTER_OPS] = {

@@ -9,8 +9,8 @@
 #include "storage/folders/place_priv.h"
 
 struct act;
-/* On a worker; touches only the content of `act`. With act->more it runs again, after other work
- * had its turn. Leaves errno for FILE_BROKEN. */
+/* Runs on a worker, and touches only the content of `act`. If it sets act->more, it is called again
+ * after other work had its turn. Leaves errno for FILE_BROKEN. */
 typedef enum file_fault (*act_fn)(struct act *a);
 
 struct act {
@@ -47,8 +47,8 @@ void act_begin(struct files *f, struct act *a);
 void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx);
 /* On a worker: closes a->fd. */
 void act_close(struct act *a);
-/* job_is_for_worker() for the run function; if true, the function returns FILE_FINE and is called
- * again on a worker. */
+/* job_is_for_worker() for the function of an act. True: the function must return FILE_FINE, and is
+ * called again on a worker. */
 bool act_is_for_worker(struct act *a, uint64_t bytes);
 bool act_step(struct folder_job *job);
 void act_tell(struct folder_job *job, const struct err *why);

@@ -106,7 +106,7 @@ void files_set_times(struct files *f, const struct file_place *at, int64_t mtime
 
 /* --- making and removing names --- */
 
-/* The kind of an existing entry that prevents a new `name`. */
+/* What exists under `name`, and so prevents a new entry: a file or a directory. */
 static enum file_fault what_is_there(int dir, const char *name)
 {
     struct file_facts facts;
@@ -117,7 +117,7 @@ static enum file_fault what_is_there(int dir, const char *name)
     return facts.is_directory ? FILE_IS_DIRECTORY : FILE_IS_FILE;
 }
 
-/* In the directory a name has come or gone. */
+/* Call when a name in the directory was made or removed: sets the directory's time and syncs it. */
 static enum file_fault changed(const struct act *a, int dir)
 {
     place_set_time(dir, a->time_ns);
@@ -184,7 +184,7 @@ static enum file_fault with_above(struct act *a,
     return fault;
 }
 
-/* The folder of the share is an existing directory, too. */
+/* The share's own folder counts as an existing directory. */
 static enum file_fault run_make_directory(struct act *a)
 {
     return *a->path ? with_above(a, make_directory) : FILE_IS_DIRECTORY;

@@ -21,11 +21,11 @@
 
 struct file_result {
     enum file_fault fault;
-    struct file_facts facts;  /* of the present file; all 0 after a removal or a failure */
+    struct file_facts facts;  /* facts of the present file; all 0 after a removal or a failure */
     bool existed;             /* the new file replaced an existing one */
-    bool owes;                /* see files_stage(), as for the next member */
-    bool added;               /* an append, even one that failed: its bytes may be at the end */
-    struct file_facts before; /* of the file at the target, if `existed` */
+    bool owes;                /* see files_stage(); also for `added` */
+    bool added;               /* bytes were appended, or may have been although the append failed */
+    struct file_facts before; /* facts of the file at the target, if `existed` */
     uint8_t md5[FILES_MD5];   /* of the written bytes, if requested */
     uint64_t crc64;           /* of the written bytes, and of files_crc64() */
     struct file_range *range; /* files_data(): valid during the callback */
@@ -39,15 +39,15 @@ typedef void (*files_changed)(void *ctx, const struct err *why, const struct fil
 
 /* From now on, written data need not be on disk when a callback comes: for tests. */
 void files_without_sync(struct files *f);
-/* Whether it must be. */
+/* Whether written data must be on disk when a callback runs. */
 bool files_sync(const struct files *f);
 
-/* From now on, changed files and directories get their times from this clock (microseconds; on the
- * loop), and every write gets a different time. While it returns 0 they get the machine's time: for
- * tests. */
+/* From now on, changed files and directories get their times from this clock (microseconds; called
+ * on the loop), and every write gets a different time. While it returns 0 they get the machine's
+ * time. For tests. */
 void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx);
-/* The time for a write now, in ns, for callers that write themselves. FILES_TIME_KEPT: the kernel's
- * time. */
+/* The time (ns) that a write gets now, for callers that write themselves. FILES_TIME_KEPT: do not
+ * set a time, so that the file gets the kernel's. */
 int64_t files_time_ns(struct files *f);
 
 /* Which of the files exist, below the folder `share`. */
@@ -60,10 +60,11 @@ void files_facts(struct files *f, const struct file_place *at, files_changed cb,
  * umask. */
 void files_make_directory(struct files *f, const struct file_place *at, mode_t mode,
                           files_changed cb, void *ctx);
-/* FILE_NOT_EMPTY; FILE_IS_FILE. */
+/* Removes an empty directory. Fails with FILE_NOT_EMPTY or FILE_IS_FILE. */
 void files_remove_directory(struct files *f, const struct file_place *at, files_changed cb,
                             void *ctx);
-/* Removes a file; of a link to a file, removes the link. FILE_IS_DIRECTORY. */
+/* Removes a file; of a link to a file, removes the link. Fails with FILE_IS_DIRECTORY for a
+ * directory. */
 void files_remove_file(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 
 /* Leaves a file's or directory's time unchanged. */
@@ -71,11 +72,11 @@ void files_remove_file(struct files *f, const struct file_place *at, files_chang
 /* Cuts or lengthens a file. */
 void files_set_size(struct files *f, const struct file_place *at, uint64_t size, files_changed cb,
                     void *ctx);
-/* For a file or directory, in ns since 1970. */
+/* Sets the times of a file or directory, in ns since 1970. */
 void files_set_times(struct files *f, const struct file_place *at, int64_t mtime_ns,
                      int64_t atime_ns, files_changed cb, void *ctx);
 
-/* An append at the file's end, wherever that is. */
+/* As an offset: append at the file's end, wherever that is. */
 #define FILES_AT_END UINT64_MAX
 struct files_write {
     struct file_place at;
@@ -120,7 +121,8 @@ void files_md5(struct files *f, const struct file_place *at, const struct file_r
 /* The CRC64 of a range of a few MiB at most; the part beyond the file's end is ignored. */
 void files_crc64(struct files *f, const struct file_place *at, const struct file_range *range,
                  files_changed cb, void *ctx);
-/* The ranges with data, as far as the file system knows them; in order, without empty gaps. */
+/* The ranges that contain data, as far as the file system reports them; in order, and ranges that
+ * touch are joined. */
 void files_data(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 
 struct files_rename {
@@ -132,8 +134,8 @@ struct files_rename {
  * FILE_IS_FILE, FILE_IS_DIRECTORY: `to` is a file or directory. */
 void files_rename(struct files *f, const struct files_rename *what, files_changed cb, void *ctx);
 
-/* Removes unfinished uploads (upload.h) of a killed daemon in a folder that only the daemon uses.
- * Blocks: for workers. In shares the listing does this. */
+/* Removes unfinished uploads (upload.h) that a killed daemon left in a folder that only the daemon
+ * uses. Blocks, so call it on a worker. In shares, listing a directory removes them. */
 void files_sweep(const char *folder);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files room: folders that may hang. A share is a folder, often on a network; a call on one of
- * its files can take as long as its server likes. So the loop does none of it itself:
+ * Access to folders that may hang. A share is a folder, often on a network; a call on one of its
+ * files can take as long as its server likes. So the loop makes no such call itself:
  *
  * files_...() -> queue of the share -> one of its two workers -> callback on the loop
  *
@@ -44,7 +44,7 @@ bool files_in_memory(struct files *f, const char *folder);
 void files_end_requests(struct files *f);
 /* Accepts no more work, ends clients' work and gives the rest some seconds. Work that hangs even
  * then is abandoned, and its callbacks get ERR_UNAVAILABLE too. `stopped` runs after the last
- * callback; `f` is freed then. All files must have been closed. */
+ * callback; then `f` is freed. All files must have been closed before. */
 void files_stop(struct files *f, void (*stopped)(void *ctx, size_t left_behind), void *ctx);
 
 struct files_counts {
@@ -63,8 +63,8 @@ struct file_place {
 };
 
 /* In every callback `why` is NULL on success. ERR_UNAVAILABLE: the share hangs or the daemon stops.
- * ERR_FILE_NOT_FOUND: missing. ERR_IO: other failures. Its message is a phrase for "..., because
- * ...", without the path. */
+ * ERR_FILE_NOT_FOUND: missing. ERR_IO: other failures. The message of `why` is a phrase that fits
+ * after "because", without the path. */
 
 /* The kind of a failure, for callers that treat kinds differently. */
 enum file_fault {
@@ -74,10 +74,10 @@ enum file_fault {
     FILE_IS_FILE,
     FILE_IS_DIRECTORY,
     FILE_SPECIAL,   /* a FIFO, a device, a socket */
-    FILE_LEADS_OUT, /* by links, or in circles */
+    FILE_LEADS_OUT, /* the path leads out of the share by links, or its links form a circle */
     FILE_NOT_EMPTY,
     FILE_BAD_NAME,   /* not possible as a file name, or reserved for the daemon */
-    FILE_BEYOND_END, /* of the file */
+    FILE_BEYOND_END, /* the bytes lie beyond the file's end */
     FILE_MD5_WRONG,
     FILE_CRC64_WRONG,
     FILE_TOO_LARGE, /* for the file system */
@@ -106,12 +106,12 @@ struct file_range {
     uint64_t offset, len;
 };
 
-/* The most bytes of one read of a file. Smaller if many files are open, because the memory for read
- * but unsent bytes of all files is bounded, however slowly clients read. */
+/* The most bytes of one read of a file. Fewer if many files are open, because the memory for bytes
+ * of all files that are read but not sent yet is bounded, however slowly clients read. */
 #define FILES_PIECE_MAX (256 * 1024)
 #define FILES_PIECE_MIN (16 * 1024)
 size_t files_piece(const struct files *f);
-/* The most bytes of one write. Larger, because two workers are waited for at each piece. */
+/* The most bytes of one write. Larger than a read, because each piece waits for two workers. */
 #define FILES_WRITTEN_MAX (1024 * 1024)
 size_t files_written_piece(const struct files *f);
 
@@ -125,13 +125,13 @@ struct files_open {
     const char *text;
     size_t at_once; /* up to this many wanted bytes are all read on opening, unless many files are
                        open */
-    bool wants_md5; /* of all wanted bytes, if all are read on opening */
+    bool wants_md5; /* compute the MD5 of all wanted bytes, if all are read on opening */
 };
 
 /* The result of opening: the file's facts and the first files_piece() of the wanted bytes (fewer:
  * the file has become shorter). at_once: these are all wanted bytes. */
 struct file_start {
-    enum file_fault fault; /* with a `why`, only this member is set */
+    enum file_fault fault; /* if `why` is set, only this member is valid */
     struct file_facts facts;
     struct file_range range;
     char *bytes; /* malloc'ed; a callback that keeps them sets NULL */
@@ -144,7 +144,8 @@ struct file_start {
 typedef void (*files_opened)(void *ctx, const struct err *why, struct file *file,
                              struct file_start *start);
 void files_open(struct files *f, const struct files_open *what, files_opened cb, void *ctx);
-/* Like files_open() for a share in memory, inside the call. False: not done; call files_open(). */
+/* Like files_open(), but opens the file inside the call if the share is in memory. False: not done;
+ * call files_open(). */
 bool files_open_now(struct files *f, const struct files_open *what, files_opened cb, void *ctx);
 
 /* The callback owns `bytes` (malloc'ed); `n` is less than `max` only at the file's end. */
@@ -177,9 +178,9 @@ struct files_list {
     size_t max;       /* entries */
     bool files_only;
 };
-/* The content of a directory: regular files, links to regular files inside the share, and
- * directories. The callback may take the items out of `found` (NULL with a `why`); the rest is
- * freed. base_is_missing: even `base` does not exist. */
+/* Lists a directory: regular files, links to regular files inside the share, and directories. The
+ * callback may take the items out of `found` (NULL if `why` is set); the rest is freed.
+ * base_is_missing: not even `base` exists. */
 typedef void (*files_listed)(void *ctx, const struct err *why, struct file_entries *found,
                              bool base_is_missing);
 void files_list(struct files *f, const struct files_list *what, files_listed cb, void *ctx);
@@ -187,7 +188,7 @@ void files_list(struct files *f, const struct files_list *what, files_listed cb,
 /* --- the daemon's own work: does not fail because a share hangs, waits without limit --- */
 
 typedef void (*files_done)(void *ctx, const struct err *why);
-/* Whether `path` exists: ERR_FILE_NOT_FOUND if not. `share` selects the workers. */
+/* Checks whether `path` exists: ERR_FILE_NOT_FOUND if not. The workers of `share` do this. */
 void files_look(struct files *f, const char *share, const char *path, files_done cb, void *ctx);
 /* rm -rf of a folder, see fs_remove_tree(). */
 void files_remove_tree(struct files *f, const char *share, const char *path, files_done cb,
@@ -202,18 +203,18 @@ void files_names(struct files *f, const char *folder, files_listed cb, void *ctx
 /* Other work on the content of `folder`. */
 struct files_task {
     void (*work)(void *ctx); /* on a worker; touches only `ctx` */
-    /* Without a `why` the work was done, and the caller owns `ctx` again. With a `why` it was not
-     * done, or `work` has not ended yet. */
+    /* `why` NULL: the work was done, and the caller owns `ctx` again. `why` set: the work was not
+     * done, or `work` has not returned yet. */
     files_done done;
-    /* Frees a `ctx` that was not returned; never while `work` runs. Not called for abandoned
-     * work. */
+    /* Frees a `ctx` that was not returned to the caller; never called while `work` runs, nor for
+     * abandoned work. */
     void (*destroy)(void *ctx);
 };
 struct files_work;
-/* The result is valid until `done` has run, or files_forget(). */
+/* Runs a task on a worker. The result is valid until `done` has run, or until files_forget(). */
 struct files_work *files_run(struct files *f, const char *folder, const struct files_task *task,
                              void *ctx);
-/* `done` is not called any more; work that has not begun is not done. */
+/* After this `done` is not called any more, and work that has not begun is not done. */
 void files_forget(struct files_work *work);
 
 #endif

@@ -21,11 +21,12 @@ struct job_kind {
     /* On the loop, once: reports success, or the reason `why`. With a `why` a worker may still be
      * in step(), so only the callback may be read. */
     void (*tell)(struct folder_job *job, const struct err *why);
-    /* On the loop; no worker is in the job. */
+    /* Called on the loop, when no worker is in the job's step. */
     void (*destroy)(struct folder_job *job);
-    bool is_own;   /* the daemon's own work: waits without limit */
-    bool is_begun; /* part of a reply that has begun: waits too, but ends with the requests */
-    bool is_quick; /* a step is faster than passing it to a worker, unless it hangs */
+    bool is_own; /* the daemon's own work: waits without limit */
+    /* part of a reply that has begun: waits too, but ends with the clients' requests */
+    bool is_begun;
+    bool is_quick; /* a step takes less time than passing it to a worker, unless it hangs */
 };
 
 /* How a step accesses the bytes of files. While a worker writes bytes in place, no reader of the
@@ -37,12 +38,13 @@ struct folder_job {
     struct folder_job *next; /* in the queue */
     struct folder_share *share;
     const struct job_kind *kind;
-    bool told;            /* loop's */
-    bool more;            /* worker's, until the step's end */
-    bool lets_go;         /* worker's, until the step's end: the next step reaches no bytes */
-    enum job_reach reach; /* loop's */
-    bool has_worker;      /* loop's */
-    bool prompt;          /* the loop is in its step */
+    bool told; /* loop's */
+    bool more; /* worker's, until the step's end */
+    /* owned by the worker until the step ends: the next step accesses no bytes of files */
+    bool lets_go;
+    enum job_reach reach; /* owned by the loop */
+    bool has_worker;      /* owned by the loop */
+    bool prompt;          /* the loop runs its step now */
     bool slow;            /* the step needs a worker, although its kind is quick */
 };
 
@@ -60,7 +62,7 @@ static inline bool job_is_for_worker(struct folder_job *job, uint64_t bytes)
 void job_begin(struct files *f, const char *folder, struct folder_job *job);
 /* Like job_begin(), for the share of an open file. */
 void job_begin_in(struct folder_share *s, struct folder_job *job);
-/* The job's callback does not run any more. */
+/* After this the job's callback is not called any more. */
 void job_forget(struct folder_job *job);
 /* Removes the job from its share's queue and destroys it. False: it is not in the queue. */
 bool job_withdraw(struct folder_job *job);
@@ -71,11 +73,11 @@ void job_says_full(const struct folder_job *job, const char *path);
 /* Closes a descriptor of the share on a worker, because closing may hang. */
 void close_later(struct folder_share *s, int fd);
 
-/* The share of the folder, if it is in memory and has no waiting work: then the caller may carry
- * the request out at once; it is counted as done. NULL: the request must be queued. */
+/* The share of the folder, if it is in memory and has no waiting work. Then the caller may carry
+ * the request out at once, and it is counted as done. NULL: the request must be queued. */
 struct folder_share *share_in_memory(struct files *f, const char *folder);
 struct files *share_files(const struct folder_share *s);
-/* Held by open files. */
+/* Keeps the share in memory; open files do this. */
 void share_hold(struct folder_share *s);
 void share_release(struct folder_share *s);
 void files_add_bytes(struct files *f, size_t n);

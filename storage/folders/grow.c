@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Appends bytes to a file that is in its place; the sync follows later.
+ * Appends bytes to an existing file in place; the sync follows later.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -31,8 +31,8 @@ struct in_memory {
     struct strbuf mounts; /* places below the folder, each a line */
 };
 
-/* proc(5): the fifth word of a line is where it is mounted. Blanks in it are \040: a share has none
- * in its name. */
+/* See proc(5): the fifth word of a line is the mount point. Blanks in it are written as \040, which
+ * never matches, because names of shares contain no blanks. */
 static void read_mounts(struct in_memory *m)
 {
     char *text, *save, at[4096];

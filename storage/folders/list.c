@@ -49,7 +49,8 @@ struct list_job {
 /* Reads the target of a link, if it is inside the share. */
 static int stat_link(const struct list_job *l, const char *name, struct stat *st)
 {
-    char *path = *l->path ? fs_join(l->path, name) : xstrdup(name); /* the share itself */
+    /* the link may lie in the share's own folder */
+    char *path = *l->path ? fs_join(l->path, name) : xstrdup(name);
     int fd = fs_open_beneath(l->folder, path, O_PATH);
     int rc = fd < 0 ? -1 : fstat(fd, st);
     if (fd >= 0)
@@ -85,7 +86,7 @@ static void look_at(struct list_job *l, const char *name)
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || place_is_unfinished(name))
         return;
     if (!l->all_names && fstatat(dirfd(l->dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return; /* it was removed a moment ago */
+        return; /* the entry was removed a moment ago */
     if (!l->all_names && (!may_show(l, name, &st) || l->found.n == l->max))
         l->found.left_out++;
     else
@@ -152,7 +153,7 @@ static void list_tell(struct folder_job *job, const struct err *why)
     l->cb(l->ctx, why, why ? NULL : &l->found, false);
 }
 
-/* A job that ended between two steps still has its directory open. */
+/* Closes the directory, which is still open if the job ended between two steps. */
 static void list_destroy(struct folder_job *job)
 {
     struct list_job *l = CONTAINER_OF(job, struct list_job, job);
@@ -200,7 +201,7 @@ void files_names(struct files *f, const char *folder, files_listed cb, void *ctx
     job_begin(f, folder, &l->job);
 }
 
-/* Work on a path that only the daemon uses. */
+/* A job on a path that only the daemon uses. */
 struct path_job {
     struct folder_job job;
     char *path;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Collects names and keeps the first ones in order, so a directory of any size needs the memory of
- * one page. Also the items of a page. On a worker of the share; the list moves to the loop with the
- * answer.
+ * one page. Also makes the items of a page. Runs on a worker of the share; the loop owns the list
+ * after the answer.
  */
 #include "storage/folders/names_priv.h"
 
@@ -89,8 +89,8 @@ bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_o
     return false;
 }
 
-/* Duplicates the descriptor for the later close: closing the first of two descriptors of one open
- * directory cannot hang. */
+/* Closes a directory. The descriptor is duplicated, and the duplicate is closed later on a worker:
+ * closing the first of two descriptors of one open directory cannot hang. */
 void close_directory_later(struct folder_share *s, DIR *dir)
 {
     int fd = fcntl(dirfd(dir), F_DUPFD_CLOEXEC, 0);

@@ -21,16 +21,17 @@ struct dir_names {
 };
 
 void names_offer(struct dir_names *names, const char *text, unsigned char type);
-/* Sorts them; no names may be offered any more. */
+/* Sorts the names; no more names may be offered. */
 void names_end(struct dir_names *names);
-/* Empties it; `max` stays. */
+/* Removes all names; `max` stays. */
 void names_clear(struct dir_names *names);
 
-/* The next entry that a list may show, and its type: DT_REG, DT_DIR or DT_LNK. False: the end. Adds
- * to *left_out. errno is 0 unless reading failed. */
+/* Reads the next entry that a list may show, and its type: DT_REG, DT_DIR or DT_LNK. False: the end
+ * of the directory. Adds the number of entries that are not shown to *left_out. errno is 0 unless
+ * reading failed. */
 bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_out);
 
-/* Closes a directory on a worker of the share. A directory may be open between steps. */
+/* Closes a directory on a worker of the share. A directory may stay open between two steps. */
 struct folder_share;
 void close_directory_later(struct folder_share *s, DIR *dir);
 

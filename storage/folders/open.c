@@ -19,7 +19,7 @@
 struct file {
     struct folder_share *share;
     int fd;                     /* -1: all wanted bytes were read when it was opened */
-    struct folder_job *reading; /* not back yet */
+    struct folder_job *reading; /* a read that has not returned yet; or NULL */
     bool closed;                /* the descriptor is closed when the pending read returns */
 };
 
@@ -29,7 +29,7 @@ struct open_job {
     struct folder_job job;
     char *folder, *path, *text;
     struct file_range (*choose)(const char *text, uint64_t size);
-    int fd, error; /* fd -1: not open (any more); error: errno, for FILE_BROKEN */
+    int fd, error; /* fd -1: not open, or not any more; error: errno, for FILE_BROKEN */
     size_t first_max, at_once;
     bool wants_md5;
     struct file_start start;
@@ -216,7 +216,7 @@ static void read_tell(struct folder_job *job, const struct err *why)
     char *bytes = r->bytes;
     r->bytes = NULL;
     files_add_bytes(share_files(job->share), r->n);
-    r->file->reading = NULL; /* the callback may read more, or close the file */
+    r->file->reading = NULL; /* cleared first: the callback may read more, or close the file */
     r->file = NULL;
     r->cb(r->ctx, NULL, bytes, r->n);
 }

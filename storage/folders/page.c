@@ -17,7 +17,7 @@
 #include "storage/folders/names_priv.h"
 #include "storage/folders/place_priv.h"
 
-/* Entries, or facts, a step: some ms altogether on a nearby server. */
+/* How many entries, or facts of names, one step reads: some ms altogether on a nearby server. */
 #define ENTRIES_A_STEP 256
 
 struct page_job {
@@ -66,7 +66,8 @@ static enum file_fault read_names(struct page_job *l)
     return FILE_FINE;
 }
 
-/* Leaves out a file that was removed meanwhile, and a link to an entry that is not shown. */
+/* Reads the facts of a name. A file that was removed meanwhile is left out, and so is a link to an
+ * entry that lists do not show. */
 static enum file_fault facts_of_name(struct page_job *l, const struct name *name,
                                      struct file_facts *out)
 {

@@ -260,7 +260,8 @@ int place_make_directory(int dir, const char *name, const struct new_directory *
 {
     if (mkdirat(dir, name, how->mode) < 0)
         return errno;
-    /* Not by its name: another process may have replaced it by a link. */
+    /* Opened with O_NOFOLLOW and changed by descriptor: another process may have replaced the new
+     * directory by a link. */
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int error = fd < 0 || fchmod(fd, how->mode) < 0 ? errno : 0;
     if (fd >= 0) {

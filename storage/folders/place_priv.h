@@ -2,7 +2,7 @@
  *
  * Names in a share's folder, and the faults of system calls on them. All functions run on workers.
  * Paths never leave the share: directories are opened beneath its folder, and names are looked up
- * in those.
+ * in these directories.
  */
 #ifndef STORAGE_FOLDERS_PLACE_PRIV_H
 #define STORAGE_FOLDERS_PLACE_PRIV_H
@@ -48,14 +48,15 @@ struct new_directory {
     mode_t mode;     /* whatever the umask is */
     int64_t time_ns; /* the mtime for the file, and for the parent directory; or FILES_TIME_KEPT */
 };
-/* EEXIST: something is there. Returns errno. */
+/* EEXIST: the name exists already. Returns errno. */
 int place_make_directory(int dir, const char *name, const struct new_directory *how);
-/* Opens the directory `path`, and makes its missing parts; `sync`: puts them on disk. -1: errno. */
+/* Opens the directory `path`, and makes its missing parts. `sync`: new directories are on disk at
+ * the return. Returns a descriptor; -1: see errno. */
 int place_make_directories(const char *share, const char *path, const struct new_directory *how,
                            bool sync);
 
-/* Renames unless `to` exists: EEXIST. If the file system cannot do both at once, checks first. -1:
- * errno. */
+/* Renames, unless `to` exists: EEXIST. If the file system cannot check and rename in one step,
+ * checks first. -1: see errno. */
 int place_rename_new(int from_dir, const char *from, int to_dir, const char *to);
 
 /* Reads up to `max` bytes into `to`; *n is the number: fewer at the file's end. Returns errno. */
@@ -65,10 +66,10 @@ int place_write(int fd, const char *bytes, size_t n, uint64_t offset);
 /* Sets the mtime of an open file or directory, unless it is FILES_TIME_KEPT. A file of another
  * owner keeps its time, because only its owner may set it. Keeps errno. */
 void place_set_time(int fd, int64_t ns);
-/* After a failed append: gives the file the size and mtime that it had before; false: the size
+/* After a failed append: gives the file back the size and mtime that it had before. False: the size
  * could not be set. Keeps errno. */
 bool place_cut_back(int fd, const struct file_facts *before);
-/* For utimensat(); FILES_TIME_KEPT leaves the time unchanged. */
+/* The argument for utimensat(); FILES_TIME_KEPT leaves the time unchanged. */
 struct timespec time_to_set(int64_t ns);
 
 /* Waits until written data is on disk. Returns errno; 0 also for a file system that cannot sync. */
@@ -77,8 +78,8 @@ int place_sync_directory(int dir);
 /* Whether one sync of the file system of `fd` is as good as a sync of each of its files. */
 bool place_syncs_whole(int fd);
 
-/* The prefix of names of unfinished uploads. Lists leave them out, and nothing is found by a path
- * with such a part. */
+/* The prefix of names of unfinished uploads. Lists leave such names out, and a path with such a
+ * part is never found. */
 #define PLACE_UNFINISHED ".batchaid-unfinished-"
 bool place_is_unfinished(const char *name);
 bool place_has_unfinished(const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs that wait for a share's worker, and their ends: reported once, then destroyed.
+ * Jobs that wait for a share's worker, and the ends of jobs: each is reported once, then the job is
+ * destroyed.
  */
 #include <assert.h>
 
@@ -26,7 +27,8 @@ void job_end(struct folder_job *job, const struct err *why)
     job->kind->destroy(job);
 }
 
-/* Each request that finds the disk full gets this error; the log has a line every few seconds. */
+/* Called for each request that finds the disk full; each gets this error, but the log has a line
+ * only every few seconds. */
 void job_says_full(const struct folder_job *job, const char *path)
 {
     struct folder_share *s = job->share;

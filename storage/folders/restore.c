@@ -25,8 +25,8 @@ static bool has_bytes(int fd, const struct file_facts *facts, const struct files
     return same;
 }
 
-/* The present file has other bytes. It may be replaced if a power cut took its bytes, or if it is
- * the old file whose replacement was lost. */
+/* Whether a file with other bytes than the acknowledged ones may be replaced: if a power cut took
+ * its bytes, or if it is the old file whose replacement was lost. */
 static bool is_to_be_replaced(const struct file_facts *facts, const struct files_restore *what)
 {
     if (facts->inode == what->inode)
@@ -50,7 +50,8 @@ static enum file_fault sync_above(const struct files_restore *what)
     return fault_of(error);
 }
 
-/* With its recorded time, so that it is not mistaken for a later change by another process. */
+/* Writes the file again with its recorded time, so that the file is not mistaken for a later change
+ * by another process. */
 static enum file_fault put_again(const struct files_restore *what, struct file_result *r)
 {
     const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(what->mtime_ns)};
@@ -115,8 +116,8 @@ static enum file_fault compare(int fd, const struct files_regrow *what, size_t *
     return fault_of(error);
 }
 
-/* Whether the bytes must be added (again). While the machine ran, the kernel has the written state:
- * none of the bytes, or the first ones. */
+/* Whether the bytes must be added (again). Without a power cut, the kernel still has what was
+ * written: none of the bytes, or the first ones. */
 static bool is_to_grow(const struct file_facts *facts, const struct files_regrow *what, size_t n,
                        bool same)
 {
@@ -125,9 +126,9 @@ static bool is_to_grow(const struct file_facts *facts, const struct files_regrow
     return same && (n > 0 || facts->mtime_ns == what->was_mtime_ns);
 }
 
-/* The intended mtime of the added bytes is the mtime of the file, unless more bytes were added
- * since. After a power cut the disk may have another mtime; otherwise another mtime means a foreign
- * change: that stays. */
+/* Adds the missing bytes. The intended mtime of the added bytes becomes the file's mtime, unless
+ * more bytes were added since. After a power cut the file may have another mtime on disk; without
+ * one, another mtime means that another process has changed the file, and that mtime stays. */
 static enum file_fault grow_again(int fd, const struct files_regrow *what, bool is_whole,
                                   struct file_facts *facts)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares, their workers and queues; hung shares; the end.
+ * Shares, their workers and queues; shares that hang; the stop of the daemon.
  *
  *   job_begin() -> queue -> worker: step() -> [queue, while there is more] -> tell() -> destroy()
  *                    \-> the share hangs, or it all stops: tell(why) -> destroy()
  *
  * In memory no call hangs. There, quick jobs are done in the loop's next turn instead, because
  * passing a job to a worker costs several times as much as the job. A job that would free much
- * memory is repeated by a worker. A job whose end was told while a worker was in it is destroyed
- * when the worker comes back.
+ * memory is repeated by a worker. A job whose end was reported while a worker was in its step is
+ * destroyed when the worker returns.
  */
 #include <assert.h>
 #include <errno.h>
@@ -30,11 +30,11 @@
 #define WAITING_MAX 1024
 /* How long an idle share keeps its workers (us). */
 #define IDLE_US 5000000
-/* The most bytes of all open files in memory: two pieces of each. */
+/* The most bytes that all open files together may keep in memory: two pieces of each file. */
 #define IN_MEMORY_MAX (64 * 1024 * 1024)
 /* How long quick work may occupy the loop at a time (us). */
 #define PROMPT_US 5000
-/* us; if the loop is this late, it had no turn, and did not notice that workers returned. */
+/* In us. A loop that is this late had no turn, so it did not notice that workers returned. */
 #define LATE_US 500000
 /* How long unfinished work may still take when the daemon stops (us). */
 #define STOP_US 2000000
@@ -77,7 +77,8 @@ static bool is_idle(const struct folder_share *s)
 
 static void share_remove(struct folder_share *s)
 {
-    assert(!s->queue && !s->lane); /* hanging workers do not use it any more: see files_priv.h */
+    /* hanging workers do not use the share any more: see files_priv.h */
+    assert(!s->queue && !s->lane);
     for (struct folder_share **at = &s->files->shares; *at; at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
@@ -110,7 +111,7 @@ static void share_close(struct folder_share *s)
     share_remove(s);
 }
 
-/* The share is idle. Open files still need it, but no workers. */
+/* Call when the share is idle: open files still need the share, but not its workers. */
 static void share_rest(struct folder_share *s)
 {
     assert(is_idle(s));
@@ -120,7 +121,7 @@ static void share_rest(struct folder_share *s)
         workers_go(s);
 }
 
-/* The instant from which on all workers are treated as hanging; 0: a worker is free. */
+/* From which instant all workers of the share count as hanging; 0: a worker is free. */
 static int64_t hung_at(const struct folder_share *s)
 {
     int64_t last = 0;
@@ -164,7 +165,7 @@ static void on_timer(void *ctx)
         share_watch(s);
 }
 
-/* There may be a new mount over a share in use. */
+/* Reads the mounts again if they changed: a new mount may lie over a share in use. */
 static void look_at_mounts(struct files *f)
 {
     if (!f->memory || !in_memory_changed(f->memory))
@@ -187,7 +188,8 @@ static struct folder_share *share_new(struct files *f, const char *folder)
     return s;
 }
 
-/* Whether one more share may have workers. An idle share gives up its own. */
+/* Whether one more share may have workers. If all places are taken, an idle share gives up its
+ * workers. */
 static bool has_room(struct files *f)
 {
     struct folder_share *idle = NULL;
@@ -243,7 +245,7 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
     job->has_worker = false;
     worker_free(s, job);
     job->reach = job->lets_go ? REACHES_NO_BYTES : job->reach;
-    s->holds++; /* callbacks may use other shares, for which an idle share is freed */
+    s->holds++; /* callbacks may use other shares, for which idle shares are freed */
     f->counts.done += how == LOOP_WORK_DONE && !job->more;
     if (how == LOOP_WORK_DROPPED) {
         say_unavailable(&why, f);
@@ -316,13 +318,13 @@ static void share_pump(struct folder_share *s)
     }
     if (!s->called && first_of(s, true)) {
         s->called = true;
-        s->holds++; /* until then */
+        s->holds++; /* the share is kept until then */
         loop_defer(s->files->loop, on_prompt, s);
     }
     share_watch(s);
 }
 
-/* --- work that fails at once: reported in the next turn --- */
+/* --- work that fails at once: the failure is reported in the next turn --- */
 
 struct refusal {
     struct folder_job *job;
@@ -348,7 +350,7 @@ static void refuse(struct files *f, struct folder_job *job, const struct err *wh
     loop_defer(f->loop, on_refused, r);
 }
 
-/* Whether, and why, a job cannot even be queued. */
+/* Whether a job cannot even be queued; *why is set then. */
 static bool must_refuse(struct files *f, struct folder_share *s, const struct folder_job *job,
                         struct err *why)
 {
@@ -501,7 +503,8 @@ static bool is_any(const struct folder_job *job)
     return job != NULL;
 }
 
-/* Reports the end of the `chosen` jobs; a worker in such a job continues. */
+/* Reports the end of the jobs for which `chosen` returns true; a worker in the step of such a job
+ * continues. */
 static void share_end(struct folder_share *s, bool (*chosen)(const struct folder_job *job))
 {
     struct err why;
@@ -520,7 +523,7 @@ void files_end_requests(struct files *f)
     f->walking = false;
 }
 
-/* Frees idle shares; after the last of all, `f`. */
+/* Frees idle shares, and `f` after the last share. */
 static void files_stop_step(struct files *f)
 {
     if (!f->stopping)
@@ -541,7 +544,7 @@ static void files_stop_step(struct files *f)
     stopped(ctx, left_behind);
 }
 
-/* No worker of the share will return any more. */
+/* Called when no worker of an overdue share will return any more. */
 static void on_overdue_closed(void *ctx)
 {
     struct folder_share *s = ctx;
@@ -556,8 +559,8 @@ static void on_overdue_closed(void *ctx)
     files_stop_step(f);
 }
 
-/* The remaining work hangs, but may still return until its lane is closed: the share stays until
- * then. */
+/* Closes the lanes of shares whose work still hangs. A worker may return until its lane is closed,
+ * so the share stays until then. */
 static void on_stop_overdue(void *ctx)
 {
     struct files *f = ctx;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The times of files if a test sets the clock.
+ * The times that written files get if a test sets the clock.
  */
 #include "storage/folders/change.h"
 #include "storage/folders/share_priv.h"
 
 #define NS_PER_US 1000
-/* A clock that is behind the last time by less than this has not been set back. */
+/* If the clock is behind the last time by less than this, it counts as standing still, not as set
+ * back. */
 #define STANDS_NS INT64_C(1000000000)
 
 void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx)
@@ -14,8 +15,9 @@ void files_in_time(struct files *f, int64_t (*now_us)(void *ctx), void *ctx)
     f->time = (struct clock){now_us, ctx};
 }
 
-/* While the clock stands, each time is a nanosecond later than the one before. The last digits
- * grow, too, so that a clock that was set back and reaches an instant again gives other times. */
+/* The time for a write. While the clock stands still, each time is a nanosecond later than the one
+ * before. The last digits grow in any case, so that a clock that was set back and reaches an
+ * instant again gives other times. */
 int64_t files_time_ns(struct files *f)
 {
     int64_t now_us = f->time.now_us ? clock_now(&f->time) : 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * States of a file: open (without a name, or with a name that marks it as unfinished) > written >
- * in its place by a link or a rename, or abandoned and removed. A file of a killed daemon has the
- * mark, and nobody holds its lock; the sweep removes it. Runs on workers; the descriptor belongs to
- * the struct.
+ * in its place by a link or a rename, or abandoned and removed. An unfinished file of a killed
+ * daemon has this mark in its name, and nobody holds its lock; unfinished_sweep() removes it. Runs
+ * on workers; the descriptor belongs to the struct.
  */
 #include "storage/folders/unfinished_priv.h"
 
@@ -22,8 +22,8 @@
 #include "lib/crc64.h"
 #include "lib/fs.h"
 
-/* Bytes go to the disk in windows of this size, at most two at a time. So the last sync is short,
- * and workers do not seem to hang in it. */
+/* Written bytes are sent to the disk in windows of this size, at most two at a time. So the last
+ * sync is short, and workers do not seem to hang in it. */
 #define WINDOW (8 * 1024 * 1024)
 
 struct unfinished *unfinished_new(const struct files_upload *what, bool sync, int64_t time_ns)
@@ -143,8 +143,8 @@ static bool has_no_unnamed(int error)
     return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOSYS;
 }
 
-/* A locked unfinished file has a writer. False: unfinished_sweep() was faster, and has removed it.
- * On a file system without locks, nothing is swept. */
+/* Locks an unfinished file to show that it has a writer. False: unfinished_sweep() came first and
+ * has removed the file. On a file system without locks, nothing is swept. */
 static bool lock(int fd)
 {
     struct stat st;
@@ -204,7 +204,7 @@ void files_sweep(const char *folder)
     unfinished_sweep_all(AT_FDCWD, folder);
 }
 
-/* Zeros at the beginning need no sync. */
+/* Lets the file begin with zeros, which need no sync. */
 static int begin_with_zeros(struct unfinished *u)
 {
     if (u->zeros > INT64_MAX) {
@@ -238,7 +238,8 @@ enum file_fault unfinished_begin(struct unfinished *u)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-/* Returns errno. If the file system does not support it, the last sync does the work. */
+/* Calls sync_file_range(); returns errno. 0 if the file system does not support it: then the last
+ * sync does the work. */
 static int to_disk(int fd, uint64_t from, uint64_t to, unsigned how)
 {
     if (from == to || sync_file_range(fd, (off_t)from, (off_t)(to - from), how) == 0)
@@ -246,7 +247,7 @@ static int to_disk(int fd, uint64_t from, uint64_t to, unsigned how)
     return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || errno == ESPIPE ? 0 : errno;
 }
 
-/* Waits for the previous window, then sends the next. */
+/* Waits until the previous window is on disk, then starts to write the next. */
 static int window_out(struct unfinished *u, uint64_t end)
 {
     int error =
@@ -436,7 +437,8 @@ static int rename_to(struct unfinished *u, int dir, const char *name, bool repla
     return 0;
 }
 
-/* An empty place is used only if it is still empty. */
+/* Puts the file in its place. If the place must be empty, the file is put there only if it is still
+ * empty. */
 static int take_place(struct unfinished *u, int dir, const char *name, bool replaces)
 {
     if (!replaces && !u->name)
@@ -475,7 +477,8 @@ static const char *name_of(const struct unfinished *u)
 
 static enum file_fault into_directory(struct unfinished *u, bool *existed)
 {
-    /* The directory may have been removed since. */
+    /* Tries the directory that unfinished_begin() opened. If it was removed since, it is made again
+     * below. */
     if (u->above >= 0 && !u->sync) {
         enum file_fault fault = into_place(u, u->above, name_of(u), existed);
         if (fault != FILE_MISSING)
@@ -507,7 +510,7 @@ static enum file_fault check_hashes(struct unfinished *u, const uint8_t *md5, st
         return FILE_CRC64_WRONG;
     if (!u->wants_md5)
         return FILE_FINE;
-    if (u->md5) /* may be called twice, when staged and when finished */
+    if (u->md5) /* this may be called twice: when the file is staged and when it is finished */
         gnutls_hash_deinit(u->md5, u->is);
     u->md5 = NULL;
     memcpy(r->md5, u->is, FILES_MD5);
