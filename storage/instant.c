@@ -13,7 +13,7 @@
 #include "lib/cache.h"
 #include "storage/storage_priv.h"
 
-/* 1 MiB, less than a millisecond, after which the clock is read. */
+/* How many pages are copied before the clock is read: 1 MiB, less than a millisecond. */
 #define PAGES    256
 #define SLICE_NS (5 * 1000 * 1000)
 

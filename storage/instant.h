@@ -15,15 +15,15 @@
 
 struct st_instant;
 
-/* NULL: err. The storage must outlive it. */
+/* NULL: err. The storage must outlive the result. */
 struct st_instant *st_instant_begin(struct storage *st, struct err *e) MUST_CHECK;
 /* Copies for a few milliseconds. 1: the copy is complete; 0: call again in another turn; -1: err.
  */
 int st_instant_copy(struct st_instant *i, struct err *e) MUST_CHECK;
-/* From enter to leave, within one call of the loop, each read of the storage finds the copy, and
- * nothing may be written. */
+/* From st_instant_enter() to st_instant_leave(), within one call of the loop, each read of the
+ * storage reads the copy, and nothing may be written. */
 void st_instant_enter(struct st_instant *i);
 void st_instant_leave(struct st_instant *i);
-void st_instant_end(struct st_instant *i); /* NULL: nothing */
+void st_instant_end(struct st_instant *i); /* NULL is accepted */
 
 #endif

@@ -13,7 +13,8 @@
 
 struct storage;
 
-/* The blob has other bytes now, or none. */
+/* Call when the blob has other bytes now, or was removed: removes the bytes of its last put from
+ * the journal. */
 int st_kept_put_forget(struct storage *, int64_t share_id, const char *path, struct err *);
 
 #endif

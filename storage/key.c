@@ -36,7 +36,8 @@ static int key_read(struct storage *st, struct err *e)
     return 0;
 }
 
-/* `known`: the database was sealed with a key before. */
+/* Reads the key, or makes it. `known`: the database was sealed with a key before, so the key must
+ * exist. */
 static int key_get(struct storage *st, bool known, struct err *e)
 {
     if (access(st->key_path, F_OK) == 0)

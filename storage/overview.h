@@ -8,8 +8,8 @@
 
 #include "storage/storage.h"
 
-/* The last release of the node by another run than `run_id`, after `since_us` and by `until_us`. 1,
- * 0 or -1. */
+/* Asks for the last release of the node by a run other than `run_id`, after `since_us` and at the
+ * latest at `until_us`. The query returns 1, 0 (there was none) or -1. */
 struct st_released {
     const char *node_name;
     int64_t run_id, since_us, until_us;

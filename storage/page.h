@@ -17,7 +17,7 @@ struct st_filter {
     const char *workspace;
 };
 
-/* In order of numbers: ids, or the numbers that the function documents. */
+/* A part of a list in the order of numbers: ids, or the numbers that the function documents. */
 struct st_page {
     int64_t after; /* the number of the row before the part; 0: the list from its first row. In a
                       descending order, the rows have lower numbers */
@@ -25,7 +25,7 @@ struct st_page {
     int limit;
 };
 
-/* In order of names. */
+/* A part of a list in the order of names. */
 struct st_names {
     /* the names before the part and at its end; after "": from the first; upto NULL: to the last */
     const char *after, *upto;

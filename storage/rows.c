@@ -492,7 +492,7 @@ static const struct st_row *find(const char *name, size_t n)
     return NULL;
 }
 
-/* The row for "p.scale_kind": the table with the alias p. */
+/* Finds the list of columns for a text such as "p.scale_kind": of the table with the alias p. */
 static const struct st_row *row_of_alias(const char *sql, const char *dot)
 {
     for (size_t i = 0; i < sizeof all_rows / sizeof all_rows[0]; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the room as lists of columns. One list serves the columns of SELECT and INSERT, and
+ * The rows of storage/ as lists of columns. One list serves the columns of SELECT and INSERT, and
  * the reading and binding of the row's struct. In the text of a statement (storage/sql/) "{job}"
  * stands for the columns of a job in a SELECT, "{+job}" for "job (COLUMNS) VALUES (?1, ...)", and
  * "{?}" for the comparisons of a filter (q_read_filtered()), or for 1 without a filter.
@@ -47,7 +47,8 @@ struct st_domain {
 
 struct st_column {
     const char *name;
-    const char *is; /* SQL; NULL: the column of that name, of the list's alias */
+    /* SQL of the value; NULL: the column `name` of the table with the list's alias */
+    const char *is;
     enum st_column_kind kind;
     bool read_only; /* not inserted: the row's id, or a column of another table */
     size_t at, has; /* offsets in the struct; has: COLUMN_MAYBE's bool, COLUMN_BLOB's size */

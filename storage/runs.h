@@ -18,7 +18,8 @@ struct storage;
 /* --- runs ----------------------------------------------------------------------------------- */
 /* st_job_insert() and st_remove() also write the run of the job. */
 int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err *);
-/* A run of the owner has ended: the next run that the owner's limit holds back enters its queue. */
+/* Call when a run of the owner has ended: the next run that the owner's limit holds back enters its
+ * queue. */
 int st_run_next_turn(struct storage *, enum resource_kind owner, int64_t owner_id,
                      struct err *) MUST_CHECK;
 /* Dependencies of runs. st_dependency_add(): adds rows of one owner, whose runs are queued; rows in

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Everything that depends on SQLite: connections, prepared statements, SQL for one use, and the
- * conversion of SQLite's errors to struct err. SQLite's extended code and its own text go to the
- * log, never into a message that a client may see. No other file except query.c calls SQLite (make
- * check-source).
+ * conversion of SQLite's errors to struct err. SQLite's extended code and its own text are written
+ * to the log, never into a message that a client may see. No other file except query.c calls SQLite
+ * (make check-source).
  */
 #include <assert.h>
 #include <sqlite3.h>
@@ -15,7 +15,8 @@
 #include "storage/detachment.h"
 #include "storage/storage_priv.h"
 
-/* Steps of its machine between two calls of what an opening tells. */
+/* How many steps SQLite's virtual machine takes between two reports of the progress of an
+ * opening. */
 #define TELL_STEPS 1000
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static int translate(int rc, struct err *e)
     return err_set(e, ERR_STORAGE, NULL, "The database failed; the daemon's log has the details.");
 }
 
-/* The path shows which disk is full. */
+/* Puts the path into the message, to show which disk is full. */
 static void name_full_disk(const struct storage *st, int rc, struct err *e)
 {
     if ((rc & 0xff) == SQLITE_FULL)
@@ -168,8 +169,9 @@ void st_rows_undone(struct storage *st)
     tell(st, ST_ANY_JOB);
 }
 
-/* The tables of cached or displayed rows, and whether jobs are displayed with names from them. They
- * have few rows, and these change seldom; of nodes only a change of their number counts. */
+/* The tables whose rows are cached or displayed. They have few rows, and these change seldom.
+ * above_jobs: displayed jobs have names from the table. counted: only a change of the number of
+ * rows counts. */
 static const struct {
     const char *table;
     bool above_jobs, counted;
@@ -180,9 +182,9 @@ static const struct {
     {"batch_job", false, false}, {"node", false, true},
 };
 
-/* SQLite calls it for each row, including rows changed by actions of foreign keys. It is not called
- * for a row that REPLACE replaces, nor when all rows are deleted at once; no statement does this to
- * these tables. */
+/* SQLite calls this for each changed row, including rows changed by actions of foreign keys. It is
+ * not called for a row that REPLACE replaces, nor when all rows are deleted at once; no statement
+ * does this to these tables. */
 static void on_row(void *ctx, int op, const char *schema, const char *table, sqlite3_int64 id)
 {
     struct storage *st = ctx;
@@ -371,8 +373,9 @@ int64_t st_sql_term(const char *path)
     return term;
 }
 
-/* Changes a copy that lacks the column if it is older. No journal on disk: after a crash the file
- * is made again, and an old journal would be applied to the new file. */
+/* Changes a copy of a database; does nothing if the copy is so old that it lacks the column. There
+ * is no journal on disk: after a crash the copy is made again, and an old journal would be applied
+ * to the new copy. */
 static int change_copy(const char *path, const char *table, const char *column, const char *sql,
                        struct err *e)
 {

@@ -69,7 +69,7 @@ static int read_keys(struct storage *st, const struct keys_of *of, int64_t id,
     return rc;
 }
 
-/* A getter. Keeps the keys for the next caller: sql.c must count the writes of the table. */
+/* A getter. Caches the keys for the next caller, so sql.c must count the writes of the table. */
 static int get_keys(struct storage *st, const struct keys_of *of, int64_t id,
                     struct account_keys *out, struct err *e)
 {

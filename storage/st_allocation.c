@@ -54,7 +54,7 @@ const char *st_task_prefix(struct storage *st, struct arena *a, const struct run
     return arena_printf(a, "%s-%d-%s-%d-", r->guid, r->attempt, st->epoch.text, rank);
 }
 
-/* The node becomes idle now, if it has no other allocation. */
+/* Gives the part of the node back. The node becomes idle now, if it has no other allocation. */
 static int give_back(struct storage *st, const struct allocation *al, int64_t now_us, struct err *e)
 {
     if (al->takes.slots == 0 && st_allocation_free_aside(st, al->node_id, e) < 0)

@@ -32,7 +32,7 @@ struct tasks_done {
     int64_t low, high;
 };
 
-/* Adds n to the intervals; *with becomes the interval that contains it now. 0: it was in one
+/* Adds n to the intervals; *with becomes the interval that contains it now. 0: n was in an interval
  * already. */
 static int add_done(struct storage *st, int64_t job_id, int64_t n, struct tasks_done *with,
                     struct err *e)

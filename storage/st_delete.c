@@ -24,7 +24,7 @@ static const struct kind_delete {
     mark_fn mark, inside[MAX_MARKS]; /* the resource; its contents */
     remove_fn end_roles;             /* the role assignments at the resource and below it */
     remove_fn remove;
-    ids_fn removable; /* NULL: never asked */
+    ids_fn removable; /* lists the ids that can be removed; NULL: nobody asks for them */
     /* Contents that need not be waited for, because they are moved elsewhere at once. */
     leave_fn leaving[MAX_LEAVING];
 } kinds[] = {

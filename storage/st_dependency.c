@@ -23,7 +23,8 @@ static int move_runs(struct storage *st, enum resource_kind owner, int64_t owner
     return st_run_hold(st, owner, owner_id, from, to, e);
 }
 
-/* The job's state is unchanged: it is queued, as before. */
+/* Adds an event with the reason to the job. The job's state is unchanged: it is queued, as
+ * before. */
 static int tell(struct storage *st, enum resource_kind owner, int64_t owner_id, int64_t now_us,
                 const char *reason, struct err *e)
 {
@@ -36,7 +37,7 @@ static int tell(struct storage *st, enum resource_kind owner, int64_t owner_id, 
     return st_event_add(st, &ev, e);
 }
 
-/* "waits for a, b:failure": the open dependencies. */
+/* The text "waits for a, b:failure" with the open dependencies. */
 static const char *waits_for(struct arena *a, const struct dependency *rows, size_t n)
 {
     const char *text = "";
@@ -50,7 +51,8 @@ static const char *waits_for(struct arena *a, const struct dependency *rows, siz
     return arena_printf(a, "waits for %s", text);
 }
 
-/* All dependencies of the owner were checked: keeps its runs waiting, or releases them. */
+/* Call when all dependencies of the owner were checked: keeps its runs waiting, or releases
+ * them. */
 static int decide(struct storage *st, struct arena *a, enum resource_kind owner, int64_t owner_id,
                   int64_t now_us, const char *why, struct err *e)
 {

@@ -48,8 +48,8 @@ static void on_disk(void *ctx, const struct err *why)
         st->events_grown(st->events_grown_ctx, st->events_on_disk);
 }
 
-/* Numbers that a rollback has taken back are used again, so the last is read here and not noted
- * with each event. */
+/* Reads the number of the last event. It is read here, and not recorded with each event, because
+ * numbers that a rollback has taken back are used again. */
 static void note(struct storage *st)
 {
     int64_t last = 0;

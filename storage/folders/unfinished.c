@@ -566,8 +566,8 @@ enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, stru
 
 /* --- later syncs --- */
 
-/* A file system is synced once for all its files; then each file shows whether the kernel failed to
- * write it. */
+/* Syncs each file system once for all its files; then a wait on each file shows whether the kernel
+ * failed to write that file. */
 int unfinished_settle_all(struct unfinished *const *all, size_t n)
 {
     int error = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file before it is in its place. All functions run on workers, for one worker at a time, with
- * the noted exceptions.
+ * A new file that is not in its place yet. All functions run on workers, one worker at a time for
+ * each file, with the noted exceptions.
  */
 #ifndef STORAGE_FOLDERS_UNFINISHED_PRIV_H
 #define STORAGE_FOLDERS_UNFINISHED_PRIV_H
@@ -17,12 +17,13 @@ struct unfinished {
     bool has_crc64, wants_crc64;
     uint64_t crc64_wanted, crc64;
     bool is_new, wants_md5, sync;
-    bool later;     /* requested at the start; later: its sync is still needed */
+    /* its sync is requested to come later; from unfinished_begin() on: it does come later */
+    bool later;
     bool is_staged; /* its time was reported to the caller */
     bool is_safe;   /* its bytes are on disk */
     bool is_brief;  /* all bytes come at once */
     int fd;         /* -1: not begun, or ended */
-    int dir;        /* where it has a name */
+    int dir;        /* the directory in which it has `name` */
     char *name;     /* its temporary name; NULL: none */
     int above;      /* its target directory, if that existed at the beginning; or -1 */
     gnutls_hash_hd_t md5;
@@ -35,10 +36,11 @@ struct unfinished {
     uint64_t sent, safe;   /* the disk was asked to write the bytes before `sent`, and has written
                               those before `safe` */
     enum file_fault fault;
-    int error; /* errno of that */
+    int error; /* errno of `fault` */
 };
 
-/* A file with a given mtime is never synced later. */
+/* `time_ns`: the mtime to set, or FILES_TIME_KEPT. If an mtime is to be set, the sync is never
+ * delayed. */
 struct unfinished *unfinished_new(const struct files_upload *what, bool sync, int64_t time_ns);
 enum file_fault unfinished_begin(struct unfinished *u);
 enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n);
@@ -47,23 +49,24 @@ enum file_fault unfinished_write(struct unfinished *u, const char *bytes, size_t
 void unfinished_hash(struct unfinished *u, const char *bytes, size_t n);
 /* Whether hashes are needed. */
 bool unfinished_hashes(const struct unfinished *u);
-/* Adds up to `max` bytes of the descriptor, from *offset on. Raises *offset, lowers *left (or
- * FILES_ALL); *left is 0 at the end. */
+/* Adds up to `max` bytes of the descriptor `from`, from *offset on. Raises *offset and lowers *left
+ * (FILES_ALL: up to the file's end); *left is 0 when all bytes are added. */
 enum file_fault unfinished_copy(struct unfinished *u, int from, uint64_t *offset, uint64_t *left,
                                 uint64_t max);
-/* Syncs a part; true: there is more. */
+/* Syncs a part of the bytes. True: there is more to sync. */
 bool unfinished_settle(struct unfinished *u);
-/* The file at its target, after the beginning. FILE_MISSING. */
+/* Queries the file that is at the target now; call after unfinished_begin(). FILE_MISSING: there is
+ * none. */
 enum file_fault unfinished_look(const struct unfinished *u, struct file_facts *out);
-/* `md5`: expected, or NULL. Afterwards all bytes are on disk, unless the sync is delayed; the
- * result has facts, md5, owes. */
+/* Completes the file, without putting it in its place. `md5`: the expected hash, or NULL.
+ * Afterwards all bytes are on disk, unless the sync is delayed; the result has facts, md5, owes. */
 enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struct file_result *r);
 enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, struct file_result *r);
-/* Instead of the functions above: appends bytes to a file in its place that ends at `offset`. A
- * fault leaves the file unchanged. */
+/* For use instead of the functions above: appends bytes to an existing file that ends at `offset`.
+ * A fault leaves the file unchanged. */
 enum file_fault unfinished_grow(struct unfinished *u, const char *bytes, size_t n, uint64_t offset,
                                 struct file_result *r);
-/* Syncs finished files with a delayed sync, and closes them. Returns errno. */
+/* Syncs finished files whose sync was delayed, and closes them. Returns errno. */
 int unfinished_settle_all(struct unfinished *const *all, size_t n);
 /* Removes a file that is not in its place. Closes, so it may hang. */
 void unfinished_give_up(struct unfinished *u);
@@ -73,7 +76,7 @@ void unfinished_free(struct unfinished *u);
 /* Removes an unfinished file without a writer: a leftover of a killed daemon, even of another
  * daemon that used the folder. */
 void unfinished_sweep(int dir, const char *name);
-/* All in a directory. */
+/* Calls unfinished_sweep() for all names in a directory. */
 void unfinished_sweep_all(int at, const char *path);
 
 #endif

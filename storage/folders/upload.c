@@ -25,7 +25,7 @@
 struct file_upload {
     struct folder_share *share;
     struct unfinished *file;
-    struct upload_job *busy;    /* not back yet */
+    struct upload_job *busy;    /* the job that has not returned yet; NULL: none */
     struct upload_job *hashing; /* the job that hashes in parallel */
     bool ended;                 /* the file is abandoned when the jobs return */
 };
@@ -34,7 +34,7 @@ struct file_upload {
 struct upload_piece {
     char *bytes; /* owned */
     size_t n;
-    int holds, untold; /* by these jobs */
+    int holds, untold; /* how many of the two jobs hold the piece; how many have not reported */
     bool failed;       /* one of the jobs has failed */
     struct err why;
     enum file_fault fault;
@@ -52,7 +52,7 @@ struct upload_job {
     struct upload_piece *piece;
     struct file_part *part; /* owned, like the paths */
     size_t parts, at;
-    uint64_t *copied; /* owned: bytes of each */
+    uint64_t *copied; /* owned: how many bytes of each part were copied */
 };
 
 static struct upload_job *job_of(struct act *a)
@@ -124,7 +124,7 @@ void upload_end(struct file_upload *u)
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-/* The upload may have its next job. */
+/* Call when a job has ended: the upload may get its next job. */
 static void leave(struct file_upload *u, const struct upload_job *j)
 {
     if (u->busy == j)
@@ -160,7 +160,8 @@ static void upload_free(struct folder_job *job)
     act_free(&j->act);
 }
 
-/* The callback may call the next function, or end the upload. */
+/* Reports a job. The upload is released first, because the callback may call the next function, or
+ * end the upload. */
 static void upload_tell(struct folder_job *job, const struct err *why)
 {
     struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
@@ -208,7 +209,7 @@ static enum file_fault run_begin(struct act *a)
     return unfinished_begin(job_of(a)->file);
 }
 
-/* Reports an upload that now owns the job's file. */
+/* Reports that the upload has begun, and gives it the job's file; or reports the failure. */
 static void begin_tell(struct folder_job *job, const struct err *why)
 {
     struct upload_job *j = CONTAINER_OF(CONTAINER_OF(job, struct act, job), struct upload_job, act);
@@ -258,7 +259,7 @@ static enum file_fault run_hash(struct act *a)
     return FILE_FINE;
 }
 
-/* Called at the end of each job; reports the piece after both. */
+/* Called at the end of each of the two jobs; reports the piece when both have ended. */
 static void on_half(void *ctx, const struct err *why, const struct file_result *r)
 {
     struct upload_piece *p = ctx;
@@ -345,7 +346,8 @@ void upload_copy(struct file_upload *u, const char *share, const struct file_par
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Whether the file that it replaces is large. */
+/* Whether a worker must do this step, because the loop is in it and the new file replaces a large
+ * file. */
 static bool replaces_much(struct act *a, const struct unfinished *file)
 {
     struct file_facts there;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * Whole new files. The present file stays as it is until all bytes are on disk; then the new file
- * takes its place at once. An upload that is given up leaves nothing. Nor does the daemon's death,
- * if the file system has files without a name (O_TMPFILE). If it has none, an unfinished file is in
- * `beside`; if that is on another file system, it is in the directory, under a name that lists
- * leave out.
+ * takes its place at once. An abandoned upload leaves nothing, and neither does the death of the
+ * daemon, if the file system has files without a name (O_TMPFILE). Otherwise an unfinished file is
+ * in the folder `beside`; if that is on another file system, the file is in the target's directory,
+ * under a name that lists leave out.
  *
  *   files_upload() -> upload_write(), upload_copy() ... -> upload_finish() -> upload_end()
  *                                                    \-> upload_end(): given up
  *
  * upload_finish() makes missing directories above the file. Bytes go to the disk while they arrive,
  * and are hashed on the worker. One call at a time for each upload; after a fault all further calls
- * have it too, and after FILE_UNAVAILABLE only upload_end() is allowed.
+ * fail with it too, and after FILE_UNAVAILABLE only upload_end() is allowed.
  */
 #ifndef STORAGE_FOLDERS_UPLOAD_H
 #define STORAGE_FOLDERS_UPLOAD_H
@@ -24,27 +24,28 @@ struct files_upload {
     struct file_place at;
     const char *beside; /* a folder of the daemon, not of clients, for unfinished files; or NULL */
     mode_t mode, directory_mode; /* exact modes of new files, whatever the umask */
-    bool is_new;                 /* FILE_IS_FILE, if the target exists at the end */
+    bool is_new;                 /* fail with FILE_IS_FILE if the target exists at the end */
     bool wants_md5;
     bool wants_crc64;
-    bool has_crc64;   /* `crc64` is the expected sum; FILE_CRC64_WRONG: the sum is another one */
-    uint64_t crc64;   /* the expected sum */
-    uint64_t zeros;   /* bytes of zeros at the beginning; they take no space */
-    bool has_time;    /* the file gets mtime_ns, */
-    int64_t mtime_ns; /* instead of the time of writing */
-    bool later; /* for files_stage(): need not be on disk until files_settle() has called back */
+    bool has_crc64; /* `crc64` is the expected sum; FILE_CRC64_WRONG: the sum is another one */
+    uint64_t crc64; /* the expected sum */
+    uint64_t zeros; /* bytes of zeros at the beginning; they take no space */
+    bool has_time;  /* the file gets mtime_ns instead of the time of writing */
+    int64_t mtime_ns;
+    /* for files_stage(): the file need not be on disk until files_settle() has called back */
+    bool later;
 };
 
-/* With a `why`, `fault` is its kind, and `upload` is NULL. FILE_PARENT_MISSING: a parent is a file.
- * FILE_MISSING: the share's folder does not exist. */
+/* If `why` is set, `fault` is its kind, and `upload` is NULL. FILE_PARENT_MISSING: a parent is a
+ * file. FILE_MISSING: the share's folder does not exist. */
 typedef void (*files_uploading)(void *ctx, const struct err *why, enum file_fault fault,
                                 struct file_upload *upload);
 void files_upload(struct files *f, const struct files_upload *what, files_uploading cb, void *ctx);
 
-/* Adds bytes (malloc'ed); the room frees them in any case. */
+/* Adds bytes (malloc'ed); they are freed in any case. */
 void upload_write(struct file_upload *u, char *bytes, size_t n, files_changed cb, void *ctx);
 
-/* Up to the end of the file. */
+/* As a length: up to the end of the file. */
 #define FILES_ALL UINT64_MAX
 struct file_part {
     const char *path;
@@ -75,10 +76,10 @@ void files_put(struct files *f, const struct files_upload *what, const struct fi
                files_changed cb, void *ctx);
 
 /* The first half of files_put(): the bytes are in a file that is not in its place yet, with its
- * final inode, size and times; upload_finish() puts it there. `r` also has the present file at the
- * place: existed, before. With r->owes (only with `later`) the file may not be on disk: the caller
- * keeps the bytes, and passes the finished upload to files_settle(). With a `why`, `upload` is
- * NULL. */
+ * final inode, size and times; upload_finish() puts it there. `r` also describes the present file
+ * at the place (existed, before). With r->owes (only with `later`) the file may not be on disk: the
+ * caller keeps the bytes, and passes the finished upload to files_settle(). If `why` is set,
+ * `upload` is NULL. */
 typedef void (*files_staged)(void *ctx, const struct err *why, const struct file_result *r,
                              struct file_upload *upload);
 void files_stage(struct files *f, const struct files_upload *what, const struct file_content *all,
@@ -102,8 +103,8 @@ struct files_restore {
     uint64_t inode;       /* inode of the staged file, */
     int64_t mtime_ns;     /* and its time of staging */
     bool was_cut;         /* the kernel has started again since */
-    uint64_t was_inode;   /* the file that it replaced; 0: none */
-    int64_t was_mtime_ns; /* its time */
+    uint64_t was_inode;   /* inode of the file that it replaced; 0: none */
+    int64_t was_mtime_ns; /* mtime of that file */
 };
 /* Restores a put file, unless another process has changed or removed it since: then r->fault is
  * FILE_MISSING. *put: the path has a new file, with the facts of `r`. Afterwards the file is on
@@ -119,12 +120,13 @@ struct files_regrow {
     int64_t was_mtime_ns, mtime_ns;
     bool was_cut;
 };
-/* Like files_restore(), for bytes that were added with files_grow(). *there: the file has them, and
- * its facts are `facts`; otherwise the file is foreign. */
+/* Like files_restore(), for bytes that were added with files_grow(). *there: the file has the
+ * bytes, and `facts` are its facts; false: the file is not the daemon's. */
 int files_regrow(const struct files_regrow *what, bool *there, bool *put, struct file_facts *facts,
                  struct err *e) MUST_CHECK;
 
-/* Queries a path; these functions block, too. Directories and special files do not count. */
+/* Queries a path; this and the next functions block, too. Fails for directories and special
+ * files. */
 enum file_fault files_facts_now(const struct file_place *at, struct file_facts *out);
 int files_remove_now(const struct file_place *at, struct err *e) MUST_CHECK;
 /* Cuts a file, and sets its time. */

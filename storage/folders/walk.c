@@ -31,9 +31,9 @@
 struct walk_level {
     char *path; /* ends in a slash, except for the share's folder: "" */
     struct dir_names names;
-    size_t next;   /* of the names */
-    char *from;    /* greater names are still to come; NULL: all */
-    bool is_read;  /* the names are there */
+    size_t next;   /* index of the next name */
+    char *from;    /* only names greater than this are still to come; NULL: all names */
+    bool is_read;  /* all wanted names were read */
     bool in_group; /* everything below it belongs to one item */
 };
 
@@ -82,7 +82,7 @@ static bool is_done(const struct walk_job *w, const char *path)
     size_t n = group_of(w, path);
     if (n == 0)
         return strcmp(path, w->after) <= 0;
-    return strncmp(path, w->after, n) <= 0; /* also if `after` is more than the item */
+    return strncmp(path, w->after, n) <= 0; /* also if `after` is longer than the item's name */
 }
 
 /* Like is_done() for all paths below a directory. `path` ends in a slash. */
@@ -132,13 +132,13 @@ static void pop(struct walk_job *w)
     level_free(&w->level[--w->levels]);
 }
 
-/* A directory that was removed, or replaced by another kind, is skipped. */
+/* Whether the directory was removed, or replaced by another kind of file; then it is skipped. */
 static bool has_gone(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
 
-/* Opens the top; if this fails the top is popped. */
+/* Opens the directory at the top of the stack; if this fails, it is popped. */
 static enum file_fault open_top(struct walk_job *w)
 {
     char *path = xstrdup(top_of(w)->path);
@@ -166,7 +166,7 @@ static enum file_fault open_top(struct walk_job *w)
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-/* An item more than wanted shows that there are more. */
+/* Adds an item to the page. One item more than wanted shows that there are more. */
 static void show(struct walk_job *w, const char *path, const struct file_facts *facts)
 {
     size_t n = group_of(w, path);
@@ -186,7 +186,7 @@ static void show(struct walk_job *w, const char *path, const struct file_facts *
     w->after = xstrdup(item->name);
 }
 
-/* The path of `name` in the top; valid until the next call. */
+/* The path of `name` in the directory at the top; valid until the next call. */
 static const char *path_of(struct walk_job *w, const char *name, bool with_slash)
 {
     strbuf_reset(&w->path);
@@ -197,7 +197,7 @@ static const char *path_of(struct walk_job *w, const char *name, bool with_slash
     return w->path.s;
 }
 
-/* Shows `name` in the top, if it is a file. */
+/* Shows `name` in the directory at the top, if it is a file. */
 static void meet(struct walk_job *w, const char *name, unsigned char type)
 {
     const char *path = path_of(w, name, false);
@@ -222,7 +222,8 @@ static void offer(struct walk_job *w, const char *name, unsigned char type)
         names_offer(&top->names, key, type);
 }
 
-/* In a group the first file is enough. */
+/* Reads one entry of the directory at the top. In a group a file is shown at once, because one file
+ * is enough to show the group. */
 static enum file_fault read_one(struct walk_job *w)
 {
     struct walk_level *top = top_of(w);
@@ -270,7 +271,7 @@ static void go_on(struct walk_job *w)
         push(w, path);
 }
 
-/* For reading it, or the facts of a file in it. */
+/* Whether the directory must be open: to read its names, or the facts of a file in it. */
 static bool needs_directory(const struct walk_level *top)
 {
     return !top->is_read || (top->next < top->names.n && top->names.at[top->next].type != DT_DIR);
@@ -293,7 +294,7 @@ static enum file_fault walk_on(struct walk_job *w)
     return FILE_FINE;
 }
 
-/* The start of the walk: the directory of the prefix. */
+/* Starts the walk at the directory of the prefix. */
 static void begin(struct walk_job *w)
 {
     char *base = xstrdup(w->prefix), *slash = strrchr(base, '/');

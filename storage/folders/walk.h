@@ -25,11 +25,11 @@ struct file_items {
     size_t n;
     char *last;      /* owned; pass it as `after` for the next page; NULL: this was the last */
     size_t left_out; /* names that are not UTF-8, and directories that the daemon may not read */
-    size_t closed;   /* only the latter */
+    size_t closed;   /* of these, only the directories */
 };
 void file_items_free(struct file_items *items);
 
-/* The callback may take the items out of `found` (NULL with a `why`); the rest is freed. */
+/* The callback may take the items out of `found` (NULL if `why` is set); the rest is freed. */
 typedef void (*files_paged)(void *ctx, const struct err *why, enum file_fault fault,
                             struct file_items *found);
 
@@ -46,8 +46,8 @@ struct files_walk {
     const char *prefix, *delimiter, *after; /* or NULL */
     size_t max;                             /* files and prefixes together; at least 1 */
 };
-/* Each file whose path begins with the prefix. If the delimiter occurs in the rest of the path, all
- * paths that are equal up to the delimiter's end are one item, a prefix. */
+/* Lists each file whose path begins with the prefix. If the delimiter occurs in the rest of the
+ * path, all paths that are equal up to the delimiter's end are one item, a prefix. */
 void files_walk(struct files *f, const struct files_walk *what, files_paged cb, void *ctx);
 
 #endif

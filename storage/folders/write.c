@@ -23,9 +23,9 @@
 #define ZEROS_A_STEP  (1024 * 1024)
 #define RANGES_A_STEP 4096
 
-/* Older kernels take a file's time from a clock that stands for some milliseconds, so that a second
- * write would not change it. Skipped for a file of another owner, because only the owner may set
- * its time. */
+/* Sets the file's time to now, and one nanosecond later if it has this time already. Older kernels
+ * take a file's time from a clock that stands for some milliseconds, so that a second write would
+ * not change it. Skipped for a file of another owner, because only the owner may set its time. */
 static void set_time(int fd, const struct file_facts *before)
 {
     struct timespec now;
@@ -36,7 +36,7 @@ static void set_time(int fd, const struct file_facts *before)
     (void)!futimens(fd, times);
 }
 
-/* After a write: syncs; takes the facts. */
+/* Call after a write: syncs the file and reads its facts. */
 static enum file_fault synced(struct act *a, int fd)
 {
     errno = a->sync ? place_sync_data(fd) : 0;
@@ -48,7 +48,8 @@ static enum file_fault run_synced(struct act *a)
     return synced(a, a->fd);
 }
 
-/* Before the write: sets the time, or restores the time that the file had `before`. */
+/* Call after a write, before the sync: sets the file's time, or restores the time that it had
+ * `before`. */
 static enum file_fault timed(const struct act *a, int fd, const struct file_facts *before)
 {
     const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(before->mtime_ns)};
@@ -67,7 +68,8 @@ static enum file_fault written(struct act *a, int fd, const struct file_facts *b
     return fault ? fault : synced(a, fd);
 }
 
-/* The bytes of a->fd are written, and others may read them during the sync. */
+/* Call when the bytes are written. The sync is a step of its own, and other jobs may read the file
+ * during it. */
 static enum file_fault range_written(struct act *a, const struct file_facts *before)
 {
     enum file_fault fault = timed(a, a->fd, before);
@@ -117,7 +119,8 @@ static enum file_fault check_hashes(struct act *a)
     return a->has_md5 && memcmp(a->r.md5, a->md5, FILES_MD5) != 0 ? FILE_MD5_WRONG : FILE_FINE;
 }
 
-/* Computes the place of the bytes; false: outside of the file. */
+/* Sets the offset of an append at the end. False: the bytes lie outside of the file, or the append
+ * does not begin at its end. */
 static bool is_within(struct act *a, uint64_t size)
 {
     if (a->appends && a->offset == FILES_AT_END)
@@ -265,7 +268,8 @@ void files_copy_range(struct files *f, const struct files_copy_range *what, file
 
 /* --- holes ------------------------------------------------------------------------------------ */
 
-/* Writes some of the range; a->offset and a->len have the rest. Existing holes remain. */
+/* Writes some of the zeros; a->offset and a->len become the rest of the range. Existing holes
+ * remain. */
 static enum file_fault write_zeros(struct act *a)
 {
     off_t end = (off_t)(a->offset + a->len), data = lseek(a->fd, (off_t)a->offset, SEEK_DATA);
@@ -335,7 +339,7 @@ static void keep_range(struct file_result *r, uint64_t offset, uint64_t len)
     r->range[r->ranges++] = (struct file_range){offset, len};
 }
 
-/* Searches from a->offset on. The file may become shorter meanwhile. */
+/* Searches for ranges with data from a->offset on. The file may become shorter meanwhile. */
 static enum file_fault look_for_data(struct act *a)
 {
     a->more = true;

@@ -2,7 +2,7 @@
  *
  * The file of the history. Averages are made of rows, not of memory: when the first sample after a
  * step comes, the step before is averaged; if none comes, the hourly sweep averages it. So a
- * restart loses nothing that is on disk, and whatever is repeated replaces itself.
+ * restart loses nothing that is on disk, and an average that is made again replaces the old one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static const char *const texts[HISTORY_STATEMENTS] = {
     [HISTORY_NODES] = "SELECT id FROM node WHERE id > ?1 ORDER BY id LIMIT 1",
     [HISTORY_NODE_GONE] = "DELETE FROM node WHERE id = ?1 AND NOT EXISTS "
                           "(SELECT 1 FROM sample WHERE node_id = ?1)",
-    /* else the disk is full, not the file */
+    /* whether the file has reached its limit; if not, the disk is full */
     [HISTORY_AT_LIMIT] = "SELECT p.page_count + 1024 >= m.max_page_count "
                          "FROM pragma_page_count p, pragma_max_page_count m",
 };
@@ -76,15 +76,16 @@ static bool is_full(struct history_file *f)
     return (sqlite3_errcode(f->db) & 0xff) == SQLITE_FULL;
 }
 
-/* Runs a statement that is bound; at its first row 1, without a row 0. The statement must be
- * reset. */
+/* Steps a statement with bound parameters. 1: it has a row; 0: it has no more rows; -1: err. The
+ * caller must reset it. */
 static int step(struct history_file *f, enum history_statement id, struct err *e)
 {
     int rc = sqlite3_step(f->statements[id]);
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : failed(f, e);
 }
 
-/* Binds numbers, runs, resets. *out (may be NULL): the first column of the first row. */
+/* Binds numbers, runs the statement and resets it. *out (may be NULL): the first column of the
+ * first row. 1: this column has a value; 0: no row or no value; -1: err. */
 static int run(struct history_file *f, enum history_statement id, const int64_t *numbers, int n,
                int64_t *out, struct err *e)
 {
@@ -167,7 +168,7 @@ int history_file_open(struct history_file *f, const char *path, int64_t bytes_mo
     if (f->db)
         return 0;
     int rc = open_file(f, path, bytes_most, e);
-    /* A table of that name with other columns is no history either. */
+    /* A table of that name with other columns means that the file is no history either. */
     bool damaged = rc < 0 && (is_damaged(f) || (f->db && sqlite3_errcode(f->db) == SQLITE_ERROR));
     if (rc < 0)
         history_file_close(f);
@@ -263,7 +264,7 @@ static int forget(struct history_file *f, int64_t node, enum history_level level
     return RUN(f, HISTORY_FORGET, NULL, e, node, level, f->steady_s - keeps(f, level));
 }
 
-/* Writes the average of the step of this level that begins then. */
+/* Writes the average of the step of this level that starts at `begin`. */
 static int average_step(struct history_file *f, int64_t node, enum history_level level,
                         int64_t begin, struct err *e)
 {
@@ -278,7 +279,8 @@ static int average_step(struct history_file *f, int64_t node, enum history_level
     return rc;
 }
 
-/* The beginning of the last step of this level that has samples and was over at `now_s`: 1. */
+/* 1: *begin is the start of the last step of this level that has samples and was over at `now_s`.
+ * 0: there is no such step; -1: err. */
 static int last_step(struct history_file *f, int64_t node, enum history_level level, int64_t now_s,
                      int64_t *begin, struct err *e)
 {
@@ -290,8 +292,8 @@ static int last_step(struct history_file *f, int64_t node, enum history_level le
     return 1;
 }
 
-/* A sample at `now_s` of the level below is there: averages the last step before, if it was not
- * this. */
+/* Call when a sample at `now_s` of the level below is written: averages the last step with samples,
+ * if it was over at `now_s`; then the levels above. */
 static int average(struct history_file *f, int64_t node, enum history_level level, int64_t now_s,
                    struct err *e)
 {
@@ -325,7 +327,8 @@ int history_file_add(struct history_file *f, const char *name, const struct node
 
 /* --- nodes that are gone ---------------------------------------------------------------------- */
 
-/* An average that is there stays: some of its samples may be gone since. */
+/* Averages the last step of a node that sends no more samples. An existing average stays, because
+ * some of its samples may have been removed since. */
 static int average_last(struct history_file *f, int64_t node, enum history_level level,
                         int64_t now_s, struct err *e)
 {

@@ -31,7 +31,7 @@ struct sample_list {
     size_t n;
 };
 
-/* On the thread while `writing`, else the loop's. */
+/* Owned by the thread while `writing` is true, otherwise by the loop. */
 struct sample_batch {
     struct sample_list list;
     int rc;
@@ -195,7 +195,7 @@ static void arm(struct history *s)
     loop_timer_start(s->timer, at > s->retry_us ? at : s->retry_us);
 }
 
-/* While the file cannot be written, only the last samples wait for it. */
+/* While the file cannot be written, up to WAITING samples wait for it; later samples are lost. */
 void history_add(struct history *s, const char *node, const struct node_sample *sample,
                  int64_t steady_us)
 {
@@ -278,7 +278,8 @@ int history_read(struct history *s, const struct history_query *q, history_fn fn
     return 0;
 }
 
-/* Gives up the reads that are due before then; their rows stay the thread's. */
+/* Ends with an error the reads whose time limit is `until_us` or earlier. The thread may still use
+ * them, so it keeps their rows. */
 static void give_up(struct history *s, int64_t until_us, const struct err *why)
 {
     for (struct read *r = s->reads; r; r = r->next) {
@@ -326,7 +327,7 @@ static void on_closed(void *ctx)
     struct history *s = ctx;
     loop_fn closed = s->closed;
     void *closed_ctx = s->closed_ctx;
-    if (s->writing || s->reads) /* the thread hangs, with the rest */
+    if (s->writing || s->reads) /* the thread hangs, so it is left behind with all that it uses */
         goto out;
     history_file_close(&s->file);
     free_list(&s->list);

@@ -23,19 +23,19 @@ struct history_config {
     struct loop *loop; /* borrowed, like log */
     const struct log *log;
     const char *path;
-    /* of the file; 0: 8 GiB. When it is full, old samples are forgotten earlier */
+    /* the most bytes of the file; 0: 8 GiB. When it is full, old samples are forgotten earlier */
     int64_t bytes_most;
     int64_t batch_us; /* samples are written so often; 0: every 2 s */
 };
 
-/* Opens nothing yet. */
+/* Makes the history. The thread opens the file later. */
 struct history *history_open(const struct history_config *c);
 /* Writes received samples, then frees; `closed` runs last. A thread that hangs is left behind. */
 void history_close(struct history *s, loop_fn closed, void *ctx);
 
 /* Adds a sample; never waits. If the thread is far behind, the sample is lost. A later sample of
- * the node in this second replaces it. `steady_us`: the wall clock, but not ahead because it was
- * set forward; older samples age by it. */
+ * the same node in the same second replaces it. `steady_us`: the wall clock without steps forward;
+ * the age of older samples is measured by it. */
 void history_add(struct history *s, const char *node, const struct node_sample *sample,
                  int64_t steady_us);
 
@@ -54,16 +54,16 @@ struct history_query {
     int max;              /* 1 to HISTORY_READ_MOST */
 };
 /* `rows` are borrowed for the call, the oldest first; why NULL: success. `more`: there are more
- * before to_s. An unknown node has none. */
+ * rows before to_s. An unknown node has no rows. */
 typedef void (*history_fn)(void *ctx, const struct err *why, const struct node_sample *rows,
                            size_t n, bool more);
-/* Calls fn once, later, with an error if the disk takes 10 s. -1: too many wait. */
+/* Calls fn once, later; with an error if the disk takes more than 10 s. -1: too many reads wait. */
 int history_read(struct history *s, const struct history_query *q, history_fn fn, void *ctx,
                  struct err *e) MUST_CHECK;
 /* Ends pending reads with an error. */
 void history_end_reads(struct history *s);
 
-/* Since the start. */
+/* Counts since the start. */
 struct history_counts {
     uint64_t written, lost;
 };

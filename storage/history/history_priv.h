@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the files of this room: samples.c (the loop's side), file.c (the thread's: the database
- * file) and pack.c (a sample as bytes).
+ * Shared by the files of storage/history/: history.c (the loop's side), file.c (the thread's side:
+ * the database file) and pack.c (a sample as bytes).
  */
 #ifndef STORAGE_HISTORY_HISTORY_PRIV_H
 #define STORAGE_HISTORY_HISTORY_PRIV_H
@@ -14,7 +14,7 @@
 /* --- pack.c: values as numbers of 7 bits a byte, 0 for unknown --- */
 
 void sample_pack(const struct node_sample *s, struct strbuf *out);
-/* -1: damaged. *out is owned by the caller. */
+/* -1: the bytes are damaged. *out is owned by the caller. */
 int sample_unpack(const void *from, size_t n, struct node_sample *out) MUST_CHECK;
 
 /* --- file.c: on the thread --- */
@@ -39,10 +39,11 @@ struct history_file {
     sqlite3 *db; /* NULL: not open */
     sqlite3_stmt *statements[HISTORY_STATEMENTS];
     struct sample_mean *mean;
-    int halvings;     /* of the times for which samples are kept, because the file is full */
+    /* how often the times for which averages are kept were halved, because the file was full */
+    int halvings;
     int64_t swept_s;  /* when nodes that are gone were last looked for */
     int64_t steady_s; /* the time by which samples become old; see history_add() */
-    bool put_aside;   /* a damaged file was, since the last look */
+    bool put_aside;   /* a damaged file was put aside since this was last read */
 };
 
 int history_file_open(struct history_file *f, const char *path, int64_t bytes_most,

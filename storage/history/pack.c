@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * A sample as bytes of the history: the number of values of a node and their values, the number of
- * GPUs, and for each its index, the number of its values and those. So rows of before stay readable
- * when values are added at the end of the tables. Without texts and processes.
+ * GPUs, and for each GPU its index, the number of its values and the values. So rows of earlier
+ * versions stay readable when values are added at the end of the tables. Without texts and
+ * processes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of a keep: an upload of storage/folders/ copies the archive; the lane's thread computes
- * the hash, renames and syncs; then the callback. Until it is complete the file has the name of an
- * unfinished file. Callbacks run on the loop, which owns the list of keeps; a daemon that stops
- * waits PATIENCE_US for the thread.
+ * The steps that keep an archive: an upload of storage/folders/ copies the archive; the lane's
+ * thread computes the hash, renames and syncs; then the callback. Until it is complete the file has
+ * the name of an unfinished file. Callbacks run on the loop, which owns the list of keeps; a daemon
+ * that stops waits PATIENCE_US for the thread.
  */
 #include "storage/packages/packages.h"
 
@@ -56,8 +56,8 @@ struct keep {
     char name[32]; /* name of the unfinished file */
     struct file_upload *upload;
     bool has_upload, on_thread;
-    int rc;         /* result of the work on the thread, and */
-    struct err why; /* why it failed */
+    int rc;         /* result of the work on the thread */
+    struct err why; /* why that work failed */
     struct package_kept kept;
 };
 
@@ -113,7 +113,7 @@ static int sum(int fd, struct package_kept *out, struct err *e)
     return 0;
 }
 
-/* The file's new name is on disk only then. */
+/* Syncs the folder, because the file's new name is on disk only after that. */
 static int sync_folder(const struct packages *p)
 {
     if (!files_sync(p->c.files))
@@ -195,7 +195,7 @@ static void give_up(struct keep *k, const struct err *why, enum file_fault fault
     finish(k, &e);
 }
 
-/* A copy that could not be removed goes at the next start. */
+/* A copy that could not be removed now is removed at the next start. */
 static void on_removed(void *ctx, const struct err *why)
 {
     (void)ctx;
@@ -345,7 +345,7 @@ static void swept(void *ctx, enum loop_work_end how)
     go_on(p);
 }
 
-/* Keeps the names without a row. */
+/* Removes the names that a row uses, so that only unused files are left. */
 static void only_unused(struct package_names *l)
 {
     size_t kept = 0;
@@ -389,7 +389,8 @@ void packages_sweep(struct packages *p)
 
 /* --- start and end --- */
 
-/* Whether storage/folders/ still works for this room. Work on the thread is abandoned with it. */
+/* Whether storage/folders/ still works on an archive. Work on the thread does not count: it is
+ * abandoned with the thread. */
 static bool copies(const struct packages *p)
 {
     for (const struct keep *k = p->keeps; k; k = k->next)

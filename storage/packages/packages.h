@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The packages room: archives of applications, unchanged since their activation. Each is copied
- * from a container into a folder that only the daemon uses, and kept under its hash. Later changes
- * in the container have no effect. A node checks whether it is an archive that may be unpacked
+ * Packages: archives of applications, unchanged since their activation. Each is copied from a
+ * container into a folder that only the daemon uses, and kept under its hash. Later changes in the
+ * container have no effect. A node checks whether it is an archive that may be unpacked
  * (nodeagent-proto/agent/zip/zip.h), as in the real service.
  *
  *   packages_keep(): copy -> sum -> rename to HASH.zip -> callback, which writes the row
@@ -43,9 +43,9 @@ void packages_stop(struct packages *p, void (*stopped)(void *ctx), void *ctx);
 #define PACKAGE_HASH 65 /* bytes of a hash as text, with its NUL */
 struct package_kept {
     char hash[PACKAGE_HASH]; /* SHA-256 in hexadecimal digits */
-    int64_t size;            /* of the archive */
+    int64_t size;            /* size of the archive in bytes */
 };
-/* With a `why`, `kept` is NULL; ERR_FILE_NOT_FOUND: there is no such file. Called once, on the
+/* If `why` is set, `kept` is NULL; ERR_FILE_NOT_FOUND: there is no such file. Called once, on the
  * loop, never inside the call. */
 typedef void (*package_keeping)(void *ctx, const struct err *why, const struct package_kept *kept);
 void packages_keep(struct packages *p, const struct file_place *from, package_keeping cb,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Files in `.aside` that no row names: a file has its place before its snapshot has a row, and a
- * row goes before its file, so a kill between the two leaves a file that nobody sees. They are
- * searched at each start and once a day, on a worker, some at a time:
+ * row is removed before its file, so a kill between the two leaves a file that nobody sees. They
+ * are searched at each start and once a day, on a worker, some at a time:
  *
  *   listed -> no row names them -> that is on disk -> still none does -> marked, or removed -> ...
  *             a row names them  -> the mark is taken away
  *
  * A file is marked at first, and removed a week later. So a change that is under way keeps its
  * file, and so does a database that was replaced by its backup for some days. The mark is a bit of
- * the mode that means nothing for files; it leaves the file's mtime as it is, and its ctime says
- * since when.
+ * the mode that means nothing for files; it leaves the file's mtime as it is, and its ctime shows
+ * since when the file is marked.
  *
  * <storage_dir>/ACCOUNT/.aside/SHARE/FILE
  */
@@ -38,7 +38,7 @@ struct aside_sweep {
     struct shares *sh;
     struct wakes *wakes;
     char *root;
-    int64_t before_us; /* what was marked before is removed */
+    int64_t before_us; /* files that were marked before this instant are removed */
     DIR *open[LEVELS];
     size_t depth; /* how many are open; 0 after a step: there are no more files */
     bool has_begun;
@@ -68,7 +68,7 @@ static void sweep_unfinished(const struct aside_sweep *s)
     strbuf_free(&path);
 }
 
-/* Goes into a directory of the one that is open. */
+/* Opens a directory inside the directory that was opened last. */
 static void enter(struct aside_sweep *s, const char *name)
 {
     DIR *outer = s->open[s->depth - 1];
@@ -128,7 +128,8 @@ static void list_some(void *ctx)
     }
 }
 
-/* A file that a row names again loses its mark: its week begins anew if the row goes once more. */
+/* Marks or removes a file that no row names. A file that a row names again loses its mark; if that
+ * row is removed too, the file's week begins anew. */
 static void end_file(struct aside_sweep *s, const char *path, bool is_named)
 {
     struct stat st;
@@ -219,7 +220,8 @@ static void on_ended(void *ctx, const struct err *why)
     list_more(s);
 }
 
-/* The removal of their last row is on disk: no power cut brings it back. */
+/* Called when the removal of the files' last row is on disk, so that no power cut brings a row
+ * back. */
 static void on_durable(void *ctx, const struct err *why)
 {
     static const struct files_task task = {end_listed, on_ended, sweep_free};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Uncommitted blocks: the service drops the blocks of a blob a week after the last put. They are
- * searched at each start and once a day, on a worker. The rows of such blobs go some days later.
+ * searched at each start and once a day, on a worker. The rows of such blobs are removed some days
+ * later.
  *
  * <storage_dir>/ACCOUNT/.blocks/SHARE/BLOB/BLOCK
  */
@@ -20,7 +21,8 @@
 
 #define SECOND_US INT64_C(1000000)
 #define LEVELS    3 /* below .blocks: shares, blobs, blocks */
-/* A row goes after the blocks: it may be older than they are, and they are swept once a day. */
+/* A row is removed after the blocks, because it may be older than they are, and blocks are swept
+ * once a day. */
 #define ROW_KEPT_US   (SWEEP_AFTER_US + ST_UNCOMMITTED_NEW_US + SWEEP_EVERY_US)
 #define ROWS_PER_PASS 1000 /* some milliseconds */
 
@@ -52,13 +54,14 @@ const char *sweep_next(DIR *d)
     return NULL;
 }
 
-/* When it was written. A block of a blob that is ahead of the clock has a later time. */
+/* When a block was written: the earlier of mtime and ctime, because a blob whose times are ahead of
+ * the clock gives its blocks a later mtime. */
 static int64_t written_s(const struct stat *st)
 {
     return st->st_mtim.tv_sec < st->st_ctim.tv_sec ? st->st_mtim.tv_sec : st->st_ctim.tv_sec;
 }
 
-/* Whether the directory and all its files were written before. */
+/* Whether the directory and all its files were written before `before_us`. */
 static bool is_old(DIR *d, int64_t before_us)
 {
     struct stat st;

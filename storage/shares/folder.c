@@ -112,7 +112,7 @@ static int make_dir(struct folder_work *w, const char *path, mode_t mode)
     return S_ISDIR(st.st_mode) ? 0 : fail(w, "use", path);
 }
 
-/* The directories of the account and of the kind. */
+/* Makes the directories of the account and of the kind, in which the folder is. */
 static int make_above(struct folder_work *w)
 {
     char *kind = fs_folder(w->place), *account = fs_folder(kind);
@@ -131,8 +131,8 @@ static int move(struct folder_work *w, const char *from, const char *to)
     return sync_folder_of(w, from) < 0 || sync_folder_of(w, to) < 0 ? -1 : 0;
 }
 
-/* A hidden folder under the number of a new share belongs to an earlier share of this number, from
- * before a backup of the database was restored: nobody may find its blocks. */
+/* Removes hidden folders under the number of a new share. They belong to an earlier share of this
+ * number, from before a backup of the database was restored, and nobody may find its blocks. */
 static void forget_hidden(struct folder_work *w)
 {
     for (size_t i = 0; i < sizeof w->hidden / sizeof *w->hidden; i++)
@@ -153,7 +153,8 @@ static void make(struct folder_work *w)
     make_dir(w, w->place, SHARE_MODE);
 }
 
-/* A mount is there, or it is on another file system than the folder for deleted shares. */
+/* Whether the folder cannot be moved: it is a mount point, or it is on another file system than the
+ * folder for deleted shares. */
 static bool cannot_move(int error)
 {
     return error == EBUSY || error == EXDEV;
@@ -170,7 +171,8 @@ static void move_away(struct folder_work *w)
     free(above);
 }
 
-/* Removes only empty folders: others may be the site's. */
+/* Removes folders beside and above the share if they are empty; other folders may belong to the
+ * site. */
 static void tidy(const struct folder_work *w)
 {
     char *kind = fs_folder(w->place), *account = fs_folder(kind);

@@ -114,7 +114,8 @@ static void on_worker(void *ctx)
 
 /* --- on the loop ------------------------------------------------------------------------------ */
 
-/* 1: a share of this name was deleted, and its folder could not be moved. */
+/* 1: a share of this name was deleted, and its folder could not be moved; 0: there is no such
+ * share; -1: err. */
 static int was_deleted(struct shares *sh, const struct found_folder *f, struct err *e)
 {
     struct arena a;

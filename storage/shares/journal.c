@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The rounds in which kept files are synced. Puts gather until a timer, or their number SETTLE_AT,
- * begins a round. A round syncs their files on workers and removes their rows. `next` gathers
- * during the round `now`. On the loop; it owns both lists and the timer.
+ * begins a round. A round syncs their files on workers and removes their rows. `next` collects puts
+ * while the round `now` is synced. On the loop; it owns both lists and the timer.
  */
 #include "storage/shares/journal_priv.h"
 
@@ -19,9 +19,9 @@
 #include "storage/folders/upload.h"
 #include "storage/storage.h"
 
-/* How many placed files wait for a common sync. */
+/* When this many placed files wait, they are synced together. */
 #define SETTLE_AT 256
-/* Not settled yet, each with an open file. */
+/* The most puts that are not settled yet; each has an open file. */
 #define PUTS_MAX  512
 #define BYTES_MAX ((size_t)(16 * 1024 * 1024))
 
@@ -203,7 +203,8 @@ static int follow(struct journal *j, struct arena *a, const struct kept_put *p,
     return st_item_put(j->c.storage, &item, e);
 }
 
-/* The put was never placed, or a job has removed its file: removes the blob's row too. */
+/* Called if the put was never placed, or if a job has removed its file: removes the blob's row
+ * too. */
 static int forget_noted(struct journal *j, struct arena *a, const struct kept_put *p, struct err *e)
 {
     struct share_item item;
@@ -263,13 +264,15 @@ static int restore(struct journal *j, struct arena *a, const struct share *s,
 
 /* --- added bytes ------------------------------------------------------------------------------ */
 
-/* Whether the blob was replaced, and its place now has a file that got the inode number. */
+/* Whether the blob was replaced, and its place now has another file that got the same inode
+ * number. */
 static bool is_of_another(const struct kept_put *p, const struct share_item *item)
 {
     return item->inode == p->inode && item->size < p->grows_from + (int64_t)p->n;
 }
 
-/* No client has seen the time of the bytes, because it had not been set. */
+/* Gives the row the time of the file. The daemon died before it set the file's time to the row's
+ * time, and no client has seen the row's time. */
 static int follow_time(struct journal *j, const struct kept_put *p, struct share_item *item,
                        const struct file_facts *now, struct err *e)
 {

@@ -13,14 +13,14 @@
  *   -> the intent is removed, a moment later, with other writes: nobody waits for that. If that
  *      turn is lost, the intent is there again, and is removed once more
  *
- * A start finds the intents that are left. The present file shows how far each change came. If it
- * is the file of before, the change is undone: the row is restored (a put, a copy, a block list);
- * bytes that were to be appended are cut off, unless the row has them. A deletion is completed
- * instead: the file is removed. If it is neither the file of before nor the new one, somebody else
- * has written it since: row and file stay.
+ * A start finds the intents that are left. The present file shows how far each change came. If the
+ * file is unchanged, the change is undone: the row is restored (a put, a copy, a block list); bytes
+ * that were to be appended are cut off, unless the row has them. A deletion is completed instead:
+ * the file is removed. If the file is neither the old nor the new one, somebody else has written it
+ * since: row and file stay.
  *
  * Between two transactions of this daemon, a reader would see a row and a file of two versions;
- * therefore readers take a turn then (api/plane/storage/write_lock.h). A change of the row alone
+ * therefore readers wait for their turn (api/plane/storage/write_lock.h). A change of the row alone
  * needs none of this: it is one transaction. An ephemeral daemon (--ephemeral) has no intents.
  *
  * Small blobs, and small pieces that are appended: the database's next sync writes their bytes to
@@ -71,19 +71,20 @@ struct journal *journal_create(const struct journal_config *c);
 /* Restores acknowledged but unsettled changes of the last run. Call before any change of a share.
  * Blocks, a while after a power cut. A failure is logged, and tried again at the next start. */
 int journal_replay(struct journal *j, struct err *e) MUST_CHECK;
-/* Settles placed files. No more may be kept. Before files_stop(). */
+/* Syncs placed files. Nothing more may be kept after this. Call before files_stop(). */
 void journal_stop(struct journal *j);
-/* After files_stop() has called back. NULL is accepted. */
+/* Call after files_stop() has called back. NULL is accepted. */
 void journal_free(struct journal *j);
 
-/* Call before files_end_requests(): that abandons calls that hang. NULL is accepted. */
+/* Call before files_end_requests(), which abandons calls that hang. NULL is accepted. */
 void journal_end_requests(struct journal *j);
 /* Whether a change that failed for this reason may happen all the same: a stopping daemon abandons
  * calls that hang. But a call that was refused because its share hangs has not begun, and will not
  * begin. */
 bool journal_may_happen(const struct journal *j, const struct err *why);
 
-/* Whether it accepts `n` more bytes. If the disk is so slow that much is unsettled, it does not. */
+/* Whether the journal accepts `n` more bytes. False: too much is not settled yet, because the disk
+ * is slow. */
 bool journal_takes(const struct journal *j, size_t n);
 struct journal_entry {
     int64_t id;
@@ -93,16 +94,16 @@ struct journal_entry {
  * its place, and then call one of the next functions. */
 int journal_keep(struct journal *j, const struct kept_put *put, struct journal_entry *out,
                  struct err *e) MUST_CHECK;
-/* The file of the put is placed. The journal takes over `upload`; it is finished. */
+/* Call when the file of the put is placed. The journal takes over `upload`, which is finished. */
 void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload);
-/* The file of the put is placed, and on disk already. */
+/* Call when the file of the put is placed and already on disk. */
 void journal_settled(struct journal *j, const struct journal_entry *entry);
-/* The put could not be placed, or its turn was rolled back. This turn's writes remove its row and
- * restore the notes of the blob. If this turn is lost, the next start completes the put. */
+/* Call when the put could not be placed, or its turn was rolled back. This turn's writes remove its
+ * row and restore the blob's row. If this turn is lost, the next start completes the put. */
 void journal_drop(struct journal *j, const struct journal_entry *entry);
-/* It is unknown whether the put is placed (journal_may_happen()): its row stays, so that the next
- * start completes it. */
+/* Call when it is unknown whether the put is placed (journal_may_happen()): its row stays, so that
+ * the next start completes the put. */
 void journal_leave(struct journal *j, const struct journal_entry *entry);
 
 /* --- all other changes (journal_changes.c) --------------------------------------------------- */
@@ -116,8 +117,9 @@ int journal_guard(struct journal *j, const struct item_change *change, struct jo
 /* Calls back when the intents of this turn are durable. */
 void journal_when_guarded(struct journal *j, void (*cb)(void *ctx, const struct err *why),
                           void *ctx);
-/* The change is placed, or is abandoned and the row restored. When this turn is durable, the intent
- * is removed. If the turn is lost the intent stays, so that the next start completes the change. */
+/* Call when the change is placed, or is abandoned and the row restored. When this turn is durable,
+ * the intent is removed. If the turn is lost, the intent stays, and the next start completes the
+ * change. */
 void journal_ended(struct journal *j, const struct journal_entry *entry);
 
 #endif

@@ -113,8 +113,8 @@ static int removes(struct journal *j, struct arena *a, const struct found_change
     return remove_snapshots(j, a, f, e);
 }
 
-/* Whether the row has been written or removed since, for this blob or for one that was made anew:
- * the bytes were acknowledged, or have been taken back. */
+/* Whether the blob's row was written or removed after the change, for this blob or for a new blob
+ * of the same path: then the bytes were acknowledged, or were taken back. */
 static bool is_known(const struct found_change *f)
 {
     const struct share_item *was = &f->c->was, *now = &f->item;
@@ -198,7 +198,7 @@ static int changes_replay(struct journal *j, struct err *e)
     return rc;
 }
 
-/* Puts first: a change may have replaced a put's file. */
+/* Puts are replayed first, because a change may have replaced a put's file. */
 int journal_replay(struct journal *j, struct err *e)
 {
     return puts_replay(j, e) < 0 ? -1 : changes_replay(j, e);

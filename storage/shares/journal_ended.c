@@ -21,7 +21,7 @@ void journal_when_guarded(struct journal *j, void (*cb)(void *ctx, const struct 
         st_when_durable(j->c.storage, cb, ctx);
 }
 
-/* Removes an earlier put of this blob from the journal. */
+/* Removes a change from the journal, and an earlier put of the same blob. */
 static int forget(struct journal *j, int64_t id, struct err *e)
 {
     struct arena a;
@@ -72,7 +72,8 @@ static void forget_later(struct journal *j, int64_t after_us)
     loop_timer_start(j->forget, loop_mono_us(j->c.loop) + after_us);
 }
 
-/* Rows whose removal was lost are there again. A stopping journal leaves them to the next start. */
+/* If the turn that removed rows is lost, the rows are there again and are removed later. A stopping
+ * journal leaves them to the next start. */
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct ended_rows *f = ctx;
@@ -102,7 +103,7 @@ void journal_remove_put(struct journal *j, int64_t id)
         say_not_removed(j, &row, &e);
 }
 
-/* Together with the turn's other writes. */
+/* Removes the ended rows together with the turn's other writes. */
 void journal_forget(struct journal *j)
 {
     struct err e;

@@ -31,25 +31,25 @@ struct journal {
     struct loop_timer *timer; /* set: a round begins then */
     struct round next;        /* placed files, for the next round */
     struct round now;         /* the round that is being synced; n = 0: none */
-    size_t puts, bytes;       /* kept and not settled */
+    size_t puts, bytes;       /* how many puts, and bytes of puts, are kept and not settled yet */
     int64_t last_id;          /* of puts and changes */
     bool waits, stopped;
     bool ends_requests;      /* journal_end_requests() was called */
     struct ended_row *ended; /* rows that must be removed; owned */
     size_t n_ended, ended_cap;
-    struct loop_timer *forget; /* NULL: none has ended yet */
-    bool forgets;              /* it is set */
+    struct loop_timer *forget; /* NULL: no change has ended yet */
+    bool forgets;              /* the timer `forget` is set */
 };
 
-/* How long placed files, and ended intents, wait for others (us). */
+/* How long placed files, and ended intents, wait for more of them, to be handled together (us). */
 #define SETTLE_AFTER_US INT64_C(100000)
-/* How long rows wait whose removal was lost (us). */
+/* How long until rows whose removal was lost are removed again (us). */
 #define FORGET_AGAIN_US INT64_C(1000000)
 
 /* For small blobs: parts of journal_stop() and journal_replay(). */
 void puts_stop(struct journal *j);
 int puts_replay(struct journal *j, struct err *e) MUST_CHECK;
-/* The row of a put must be removed: by journal_forget(), at the latest. */
+/* Schedules the removal of a put's row: journal_forget() removes it at the latest. */
 void journal_forget_put(struct journal *j, int64_t id);
 /* Removes the row of a put in this turn. */
 void journal_remove_put(struct journal *j, int64_t id);

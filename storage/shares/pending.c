@@ -80,7 +80,8 @@ struct settled_write {
     int64_t id;
 };
 
-/* A lost row's id is free at once, also for another share: nobody may wait for it any more. */
+/* If the turn that wrote a row is lost, the row's id is free at once, also for another share. So
+ * the requests that wait for the row are ended. */
 static void on_written(void *ctx, const struct err *why)
 {
     struct settled_write *x = ctx;

@@ -109,8 +109,8 @@ static int move_row(struct shares *sh, const struct share *s, enum share_state t
     return 0;
 }
 
-/* A reset may move the folder of an account during the making of a share in it; then no request
- * waits. */
+/* Logs a failed step. The deletion of a group may move an account's folder while a share in it is
+ * being made; then no request waits, and the log line is for debugging only. */
 static void say_failed(struct shares *sh, const struct share *s, const struct err *why)
 {
     bool in_vain = s->state == SHARE_MAKING && share_is_detached(s->account);
@@ -119,7 +119,8 @@ static void say_failed(struct shares *sh, const struct share *s, const struct er
            LF_STR("state", enum_to_name(share_state_names, s->state)), LF_STR("why", why->msg));
 }
 
-/* A share that cannot be made does not exist; one that cannot be restored stays deleted. */
+/* Writes the result of making a folder. A share that cannot be made does not exist; a share that
+ * cannot be restored stays deleted. */
 static int made(struct shares *sh, const struct share *s, struct folder_work *w, struct err *e)
 {
     if (!w->failed)
@@ -155,15 +156,15 @@ void shares_keep(struct shares *sh, int64_t keep_us)
     wake(sh->c.wakes, &woken_deleted_shares, WAKE_ALL);
 }
 
-/* 1: its folder belongs to another share now. */
+/* 1: the share's folder belongs to another share now; 0: it does not; -1: err. */
 static int is_taken(struct shares *sh, const struct share *s, struct err *e)
 {
     const struct share_name n = {.account = s->account, .share = s->name, .kind = s->kind};
     return shares_is_named(sh, &n, e);
 }
 
-/* A folder that could not be moved keeps its row: without it, the folder would become a share
- * again. Rows of a share's content are removed in slices. */
+/* Removes the row of a purged share. A share whose folder could not be moved keeps its row: without
+ * a row, the folder would become a share again. Rows of a share's content are removed in slices. */
 static int purged(struct shares *sh, const struct share *s, struct folder_work *w, struct err *e)
 {
     int gone, taken = w->stays ? is_taken(sh, s, e) : 1;
@@ -193,7 +194,7 @@ static int finish(struct share_pending *p, struct folder_work *w, struct err *e)
     int rc = st_share_by_id(p->sh->c.storage, &a, p->id, &s, e);
     if (rc == 1 && s.state == p->from)
         rc = ends[w->task](p->sh, &s, w, e);
-    else if (rc == 1) /* it was marked as deleting meanwhile */
+    else if (rc == 1) /* the share was marked as deleting meanwhile */
         wake(p->sh->c.wakes, &woken_share, p->id);
     arena_free(&a);
     return rc < 0 ? -1 : 0;
@@ -269,8 +270,8 @@ static void begin(struct shares *sh, const struct share *s, enum folder_task wha
     files_run(sh->c.files, what == FOLDER_PURGE ? p->work->away : p->work->place, &on_folder, t);
 }
 
-/* Whether its name must stay taken for longer (strict mode). A share that is deleted with its
- * account does not wait. */
+/* Whether a deleted share must keep its name for longer (strict mode). A share that is deleted with
+ * its account does not wait. */
 static bool is_held_up(struct shares *sh, struct arena *a, const struct share *s)
 {
     struct storage_account account;
@@ -293,7 +294,7 @@ static void reconcile_share(void *ctx, int64_t id)
     struct arena a;
     struct share s;
     if (p && p->busy)
-        return; /* its end will wake the row */
+        return; /* the end of the running work will wake the row */
     arena_init(&a);
     int rc = st_share_by_id(sh->c.storage, &a, id, &s, &e);
     if (rc < 0) {
@@ -316,7 +317,7 @@ static void reconcile_share(void *ctx, int64_t id)
 
 /* --- shares that were deleted long ago --- */
 
-/* 1: there may be more. */
+/* 1: there may be more shares to purge. */
 static int purge_some(struct shares *sh, struct arena *a, struct err *e)
 {
     struct share_rows rows;
@@ -334,7 +335,7 @@ static int purge_some(struct shares *sh, struct arena *a, struct err *e)
     return sh->purged_to != 0;
 }
 
-/* At the start, and once a day. */
+/* Starts the sweeps, at the start and once a day. */
 static void sweep(struct shares *sh)
 {
     int64_t now = wakes_mono(sh->c.wakes);
@@ -366,7 +367,8 @@ static void purge_pass(void *ctx, int64_t id)
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-/* Wakes its shares; when it has none, removes its row. 1: removed. 2: it must stay. */
+/* Wakes the shares of an account that is being deleted; when it has none, removes its row. 1:
+ * removed; 0: it still has shares; 2: it is not being deleted; -1: err. */
 static int end_account(struct shares *sh, struct arena *a, int64_t id, struct err *e)
 {
     struct storage_account s;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shares room: shares and containers of the daemon's storage accounts, each a row and a folder
- * (share_folder()). Folders may hang, so the workers of storage/folders/ make and move them.
+ * Shares and containers of the daemon's storage accounts, each a row and a folder (share_folder()).
+ * Folders may hang, so the workers of storage/folders/ make and move them.
  *
  *   making:    row MAKING -> disk -> folder made -> row THERE
  *   deleting:  row DELETING -> disk -> folder moved to <storage_dir>/.deleted -> row DELETED
  *   purging:   after a while the moved folder is removed, then the row
  *   restoring: row MAKING, with deleted_us -> disk -> folder moved back -> row THERE
  *
- * The row has the next state of the folder first, so a killed daemon continues, and each step may
- * be repeated. A storage account is removed when all its shares have been moved away.
+ * The row gets its next state before the folder is changed, so a killed daemon continues, and each
+ * step may be repeated. A storage account is removed when all its shares have been moved away.
  *
  * A detached account (api/testing/seed/detach_group.h) has its id in its name, and so have its
  * shares. Their content cannot be restored, and is removed at once.
@@ -61,14 +61,14 @@ void shares_keep(struct shares *sh, int64_t keep_us);
 /* Calls back with ERR_UNAVAILABLE for all waiting requests: the server stops. The work
  * continues. */
 void shares_end_requests(struct shares *sh);
-/* After the wakes have stopped. */
+/* Call after the wakes have stopped. */
 void shares_free(struct shares *sh);
 
 /* The folder of a share. In the arena. */
 const char *shares_folder(const struct shares *sh, struct arena *a, const struct share *s);
 
 /* `why` is NULL on success, and the result was written in this turn. Called once, never inside the
- * original call. NULL: not needed. */
+ * original call. A NULL callback is not called. */
 typedef void (*shares_done)(void *ctx, const struct err *why);
 
 /* Makes a share with the account, name, kind and properties of `s`; this sets its state, etag and
@@ -114,7 +114,7 @@ struct share_name {
  * share must exist. ERR_INVALID_PROPERTY names the resource to create. */
 int shares_check_named(struct shares *sh, const struct share_name *n, struct err *e) MUST_CHECK;
 /* Makes account and share, unless they exist. Does nothing if mounts create nothing. 1: the share
- * was made. */
+ * was made; 0: it was not; -1: err. */
 int shares_make_named(struct shares *sh, const struct share_name *n, const char *principal,
                       int64_t now_us, struct err *e) MUST_CHECK;
 

@@ -29,7 +29,7 @@ struct folder_work {
     char *away_by_time; /* the place that earlier versions used */
     char *hidden[2];    /* folders beside `place`, with data that clients do not see */
     bool sync;          /* changed directories are on disk at the end */
-    bool restore;       /* FOLDER_MAKE: from `away`, if it exists */
+    bool restore;       /* FOLDER_MAKE: move the folder back from `away`, if it is there */
     bool tidy;          /* FOLDER_PURGE: also removes empty folders of its account */
     bool stays;         /* result: the folder cannot be moved, and stays */
     bool failed;
@@ -57,7 +57,7 @@ struct share_pending {
     int64_t id;
     enum share_state from; /* state of the row when the work began */
     enum share_state want; /* the state that the waiting requests want */
-    bool busy;             /* a worker has it */
+    bool busy;             /* a worker runs `work` */
     struct folder_work *work;
     struct share_waiter *waiters;
 };
@@ -71,24 +71,25 @@ struct shares {
 };
 
 /* --- pending.c -------------------------------------------------------------------------------- */
-/* Makes it if it is missing. */
+/* Returns the entry of a row; makes it if it is missing. */
 struct share_pending *share_pending_get(struct shares *sh, struct id_map *map, int64_t id);
 /* `cb` NULL: nobody waits. */
 void share_pending_add(struct share_pending *p, shares_done cb, void *ctx);
-/* The row has reached the wanted state, or cannot (`why`). No worker has it. */
+/* Call when the row has reached the wanted state, or cannot reach it (`why`), and no worker has its
+ * folder: answers the waiting requests. */
 void share_settle(struct id_map *map, int64_t id, const struct err *why);
 /* Waits for a row of `sh->shares`; share_await_written(): a row that this turn writes. If the turn
  * is lost, all callbacks that wait for the row are called. */
 void share_await(struct shares *sh, int64_t id, enum share_state want, shares_done cb, void *ctx);
 void share_await_written(struct shares *sh, int64_t id, enum share_state want, shares_done cb,
                          void *ctx);
-/* All requests of the map end. */
+/* Ends all requests of the map. */
 void share_pendings_end(struct id_map *map, const struct err *why);
 /* After share_pendings_end(). */
 void share_pendings_free(struct id_map *map);
 
 /* --- named.c ---------------------------------------------------------------------------------- */
-/* 1: there is such a share, or it or its account is being deleted. 0: no. */
+/* 1: there is such a share, or it or its account is being deleted; 0: there is none; -1: err. */
 int shares_is_named(struct shares *sh, const struct share_name *n, struct err *e) MUST_CHECK;
 
 /* --- found.c ---------------------------------------------------------------------------------- */
@@ -100,18 +101,19 @@ void shares_find(struct shares *sh);
 /* When sweeps run, besides at each start, and the age of what they remove (us). */
 #define SWEEP_EVERY_US (INT64_C(24) * 3600 * 1000000)
 #define SWEEP_AFTER_US (7 * SWEEP_EVERY_US)
-/* Removes blocks of blobs whose last block was put before. */
+/* Removes blocks of blobs whose last block was put before `before_us`. */
 void shares_sweep_blocks(struct shares *sh, int64_t before_us);
-/* For sweeps, on a worker: a directory in another; its next name other than "." and "..". NULL:
- * none. */
+/* For sweeps, on a worker. sweep_open(): opens a directory in another directory. sweep_next(): its
+ * next name other than "." and "..". NULL: none. */
 DIR *sweep_open(int at, const char *name);
 const char *sweep_next(DIR *d);
-/* Forgets some of the blobs that had only such blocks. 1: there may be more. */
+/* Removes some rows of blobs that had only uncommitted blocks. 1: there may be more; 0: that was
+ * all; -1: err. */
 int shares_forget_uncommitted(struct shares *sh, struct err *e);
 
 /* --- aside.c ---------------------------------------------------------------------------------- */
-/* Marks files aside that no row names, and removes those that were marked before this instant and
- * unfinished ones of a killed daemon. */
+/* Marks the files in `.aside` that no row names. Removes files that were marked before `before_us`,
+ * and unfinished files of a killed daemon. */
 void shares_sweep_aside(struct shares *sh, int64_t before_us);
 
 #endif

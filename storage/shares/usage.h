@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many bytes the files of a share have. Its folder is walked page by page, so that others have
- * their turn.
+ * How many bytes the files of a share have. Its folder is read page by page, so that other work can
+ * run in between.
  */
 #ifndef STORAGE_SHARES_USAGE_H
 #define STORAGE_SHARES_USAGE_H
