@@ -39,8 +39,8 @@ int st_credential_any(struct storage *st, struct err *e)
     return st_credential_exists(st, &any, e) < 0 ? -1 : any;
 }
 
-/* Ended sessions of one principal; beyond, all that have begun end, so that nobody fills the disk
- * by logging in and out. */
+/* How many ended sessions of one principal are recorded. After that all of the principal's sessions
+ * end that have begun so far, so that nobody fills the disk by logging in and out. */
 #define ENDED_MAX 100
 
 static int end_in_tx(struct storage *st, void *ctx, struct err *e)

@@ -19,7 +19,8 @@ static int find_subject(struct storage *st, const struct usage_subject *s, int64
     return st_usage_subject_add(st, s, e) < 0 ? -1 : st_usage_subject_id(st, s, id, e);
 }
 
-/* The days of u, and the part of u in each. */
+/* Adds the use u to the sums of each of its days, and records it for each day whose end it
+ * passes. */
 static int add_days(struct storage *st, const struct usage *u, struct err *e)
 {
     int64_t last = usage_day(u->end_ms);
@@ -35,7 +36,8 @@ static int add_days(struct storage *st, const struct usage *u, struct err *e)
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-/* At once, so that nothing is ever missing between the live allocation and its count. */
+/* Adds an ended allocation to the sums for metrics at once: its use must never be missing both
+ * there and among the live allocations. */
 static int count(struct storage *st, const struct usage_live *l, struct err *e)
 {
     struct usage_sums sums = {0};
@@ -57,11 +59,12 @@ static int count(struct storage *st, const struct usage_live *l, struct err *e)
 
 /* --- writing an end -------------------------------------------------------------------------- */
 
-/* How far the wall clock may differ from the time that has passed without having been set. */
+/* If the wall clock differs by more than this from the time that has passed, it was set
+ * meanwhile. */
 #define STEP_MS 1000
 
-/* Nothing lasts so long: what seems to, began at a clock that was not set yet. Its days would be
- * thousands. */
+/* No allocation lasts so long. If it seems to, it began when the clock was not set yet, and it
+ * would have thousands of days. */
 #define LONGEST_MS (INT64_C(10) * 365 * USAGE_DAY_MS)
 
 static bool may_last(int64_t begin_ms, int64_t end_ms)
@@ -69,7 +72,8 @@ static bool may_last(int64_t begin_ms, int64_t end_ms)
     return end_ms >= begin_ms && end_ms - begin_ms < LONGEST_MS;
 }
 
-/* What it lasted is not known then, but that it did since this daemon began. */
+/* If the duration is not credible, the use counts from the daemon's start, because the allocation
+ * has existed at least since then. */
 int64_t st_usage_counts_from(const struct storage *st, int64_t begin_ms, int64_t end_ms)
 {
     if (may_last(begin_ms, end_ms))
@@ -77,7 +81,8 @@ int64_t st_usage_counts_from(const struct storage *st, int64_t begin_ms, int64_t
     return end_ms > begin_ms && may_last(st->opened_ms, end_ms) ? st->opened_ms : end_ms;
 }
 
-/* The time that it lasted counts, back from its end, if the wall clock was set meanwhile. */
+/* Sets the begin and the end of the use. If the wall clock was set meanwhile, the begin is the end
+ * minus the measured duration. */
 static void set_time(const struct storage *st, struct usage *u, const struct allocation_end *end)
 {
     int64_t held = end->held_us / 1000;
@@ -88,7 +93,8 @@ static void set_time(const struct storage *st, struct usage *u, const struct all
     if (u->end_ms < u->begin_ms)
         u->end_ms = u->begin_ms;
     u->begin_ms = st_usage_counts_from(st, u->begin_ms, u->end_ms);
-    if (!may_last(0, u->wait_ms)) /* it was queued then, and how long it waited is not known */
+    /* it was queued when the clock was not set yet, so the waiting time is not known */
+    if (!may_last(0, u->wait_ms))
         u->wait_ms = 0;
 }
 
@@ -109,7 +115,7 @@ int st_usage_write(struct storage *st, struct usage_live *live, const struct all
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* Days that are read at once: a year of a busy site takes 80 ms. */
+/* How many days are read at once: a year of a busy site takes 80 ms. */
 #define DAYS_AT_ONCE 30
 
 /* Gives the part of the use that is within [from_ms, to_ms). */
@@ -134,7 +140,7 @@ static int read_days(struct storage *st, struct arena *a, const struct st_usage_
     return 0;
 }
 
-/* Adds the rows that have ended since the days were read. */
+/* Adds the rows that have ended since the days were read, as far as they concern these days. */
 static int catch_up(struct storage *st, struct arena *a, struct st_usage_reading *r, struct err *e)
 {
     struct usage_live *rows;
@@ -156,7 +162,8 @@ static void begin_day(struct st_usage_reading *r)
     r->place = (struct st_usage_place){begin_ms > r->from_ms ? begin_ms : r->from_ms, 0};
 }
 
-/* The day in which the cut ends is read as a whole if nothing ended after the cut. */
+/* Ends the reading of whole days. The day in which the period ends is read as a whole if no use
+ * ended after the period; otherwise its rows are read. */
 static int end_days(struct storage *st, struct arena *a, struct st_usage_reading *r, struct err *e)
 {
     int64_t end_ms;
@@ -206,8 +213,8 @@ static void note_open(struct st_usage_reading *r, const struct usage *u)
     r->open[r->n_open++] = (struct st_usage_part){u->run_id, u->attempt, u->rank};
 }
 
-/* Gives the rows that have ended since the days were read, unless they were given before they
- * ended. */
+/* Gives the rows that have ended since the days were read, unless their allocations were given
+ * before they ended. */
 static int give_ended(struct storage *st, struct arena *a, struct st_usage_reading *r,
                       struct err *e)
 {
@@ -253,7 +260,7 @@ static int some_open(struct storage *st, struct arena *a, struct st_usage_readin
     return 0;
 }
 
-/* Days without anything are passed over at once. */
+/* Begins a reading. Days before the first recorded day are skipped. */
 int st_usage_begin(struct storage *st, struct st_usage_reading *r, struct err *e)
 {
     int64_t first;
@@ -281,7 +288,8 @@ static int read_rows(struct storage *st, struct arena *a, const struct st_usage_
                                     rows, n, e);
 }
 
-/* Continues with the rows that went over the end of the day, then with the next day. */
+/* After the rows that ended on the day, continues with the rows that ended later; after these, with
+ * the next day. */
 static void go_on(struct st_usage_reading *r)
 {
     if (!r->over) {
@@ -326,7 +334,7 @@ int st_usage_more(struct storage *st, struct st_usage_reading *r, int limit, boo
     return rc;
 }
 
-/* Rows that st_usage_each() reads at once. */
+/* How many rows st_usage_each() reads at once. */
 #define AT_ONCE 1000
 
 int st_usage_each(struct storage *st, int64_t from_ms, int64_t to_ms, int64_t now_ms,

@@ -24,8 +24,9 @@ struct used {
     size_t n_turn, cap_turn;
 };
 
-/* So few that a search is as good as a hash. A daemon for tests may see any number of groups: those
- * that come when the list is full share its last counter, and people have none then. */
+/* The most counters: so few that a linear search is as good as a hash. When the list is full,
+ * further groups share its last counter, and further people are not counted; only a daemon for
+ * tests may have so many. */
 #define COUNTED_MAX 1000
 
 static struct usage_counted *counter(struct used *u, const char *subscription, const char *group,

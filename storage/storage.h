@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The database room: one SQLite file in WAL mode, one writer connection on the loop thread.
+ * The database: one SQLite file in WAL mode, one writer connection on the loop thread.
  *
  * Group commit. The first write of a loop turn opens a transaction, every further write of the turn
  * joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): a separate
@@ -61,8 +61,8 @@
 
 struct storage;
 
-/* Is told again and again what an opening does that takes long, "migrating the database"; NULL: now
- * it does something else. */
+/* While an opening takes long, `tell` is called again and again with what is being done, such as
+ * "migrating the database"; with NULL when this is over. */
 struct st_opening {
     void (*tell)(void *ctx, const char *doing);
     void *ctx;
@@ -128,7 +128,7 @@ void st_when_committed(struct storage *st, st_durable_cb cb, void *ctx);
 /* True while some writes are not yet on disk. */
 bool st_has_pending(const struct storage *st);
 
-/* Since st_open(). */
+/* Counts since st_open(). */
 struct st_counters {
     int64_t commits, rollbacks, syncs, checkpoints, statements;
     /* made; ended (released or lost). A rollback does not reduce them */
@@ -139,7 +139,8 @@ const struct st_counters *st_counters(const struct storage *st);
 int st_workspace_list(struct storage *, struct arena *, const struct st_filter *,
                       const struct st_page *page, struct workspace_rows *rows, struct err *);
 
-/* Moves it from a provisioning state by a legal event; ERR_CONFLICT if it is in another state. */
+/* Moves a file server from a provisioning state by a legal event; ERR_CONFLICT if it is in another
+ * state. */
 int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_event ev,
                         int64_t now_us, struct err *);
 int st_file_server_list(struct storage *, struct arena *, const struct st_filter *,
@@ -157,7 +158,7 @@ int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluste
 int st_cluster_list(struct storage *, struct arena *, const struct st_filter *,
                     const struct st_page *page, struct cluster_rows *rows, struct err *);
 
-/* The failure of a job that continues: of one index of an array. The job has no failure yet. */
+/* The failure of one index of an array job, which continues. The job has no failure yet. */
 struct st_job_failure {
     int64_t id;
     bool has_exit_code;
@@ -201,7 +202,8 @@ struct node_use {
     int64_t node_id, pool_id, machine_id; /* machine_id 0: a local node */
     const char *node;
     const char *pool, *workspace; /* for Azure Batch: the pool's account */
-    const char *runs;             /* for jobs ("A, B"), or tasks; NULL: none */
+    /* names of jobs ("A, B"), or of tasks, that have runs there; NULL: none */
+    const char *runs;
     enum node_state state;
     int live; /* allocations */
     enum vm_priority vm_priority;
@@ -214,7 +216,7 @@ struct st_node_move {
     int64_t id;
     enum node_state from, to;
     int64_t now_us;
-    const char *errors;  /* replaces the old errors; NULL: none */
+    const char *errors;  /* replaces the old errors; NULL: the node has no errors */
     const char *why;     /* message of the last of `errors`; NULL: none */
     int failure;         /* enum failure_code of the last of `errors`; 0: unchanged */
     const char *reason;  /* for the event; NULL: the failure's name */
@@ -281,7 +283,7 @@ const struct epoch *st_epoch(const struct storage *st);
 int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
 /* The number up to which all events are on disk: those with higher numbers may still be undone. */
 int64_t st_events_on_disk(const struct storage *);
-/* Calls `fn` each time when it has grown, also while the storage closes. There may be one
+/* Calls `fn` each time when this number has grown, also while the storage closes. There may be one
  * watcher. */
 typedef void (*st_events_fn)(void *ctx, int64_t on_disk);
 void st_watch_events(struct storage *, st_events_fn fn, void *ctx);
@@ -291,14 +293,14 @@ void st_watch_events(struct storage *, st_events_fn fn, void *ctx);
 typedef void (*st_removal_fn)(void *ctx, enum resource_kind kind, int64_t id);
 void st_watch_removals(struct storage *, st_removal_fn fn, void *ctx);
 
-/* Makes the row of this share and path, or replaces it; its tags can be found from then on. The id
- * does not matter. */
+/* Makes the row of this share and path, or replaces it; its tags can be found from then on. i->id
+ * is not used. */
 int st_item_put(struct storage *, const struct share_item *i, struct err *) MUST_CHECK;
 /* Removes the row of one path, if there is one, and its kept bytes. */
 int st_item_remove(struct storage *, int64_t share_id, const char *path, struct err *);
 /* Removes the rows of a path and of all paths below it ("a" and "a/b", not "ab"). */
 int st_item_remove_tree(struct storage *, int64_t share_id, const char *path, struct err *);
-/* Moves these rows to new paths. */
+/* Moves the rows of a path and of all paths below it to new paths. */
 int st_item_move_tree(struct storage *, int64_t share_id, const char *from, const char *to,
                       struct err *);
 /* Rows with `from` <= path < `to` in the order of bytes, at most `limit`; aside: only blobs whose
@@ -307,7 +309,7 @@ int st_item_list(struct storage *, struct arena *, int64_t share_id, bool aside,
                  const struct st_paths *page, struct share_item_rows *rows, struct err *);
 
 /* --- blobs with uncommitted blocks only --- */
-/* A row is at most so much older than the last block of its blob. */
+/* The time of a row is at most this much earlier than the last block of its blob. */
 #define ST_UNCOMMITTED_NEW_US INT64_C(86400000000)
 /* Records that a block of the blob was put, unless there is a record of that day. */
 int st_uncommitted_add(struct storage *, int64_t share_id, const char *path, int64_t now_us,
@@ -378,10 +380,11 @@ int st_identity_remove(struct storage *, const struct identity *i, struct err *)
 /* Removes an additional subscription with its role assignments. */
 int st_subscription_remove(struct storage *, int64_t id, struct err *);
 
-/* 1: there are credentials of principals other than the first; like a getter. */
+/* 1: there are credentials of principals other than the first; 0: there are none; -1: err. */
 int st_credential_any(struct storage *, struct err *) MUST_CHECK;
 
-/* A session of a browser that its owner has ended; until then its cookies would have been good. */
+/* A session of a browser that its owner has ended. Without that, its cookies would have been valid
+ * until `until_us`. */
 struct st_ended_session {
     const char *principal, *id;
     int64_t begun_us, now_us, until_us;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by the files of storage/. `struct storage` belongs to the loop thread; the two threads of
- * the room touch only wal_fd (sync), checkpointer (checkpoint) and, during close, the connections.
+ * storage/ touch only wal_fd (sync), checkpointer (checkpoint) and, during close, the connections.
  */
 #ifndef STORAGE_PRIV_H
 #define STORAGE_PRIV_H
@@ -49,7 +49,7 @@ struct storage {
     struct sqlite3 *checkpointer;
     struct sqlite3_stmt *stmts[ST_COUNT]; /* NULL: not used yet */
     bool finalized;                       /* statements may not be used any more */
-    bool at_instant;                      /* these are of a copy; see instant.c */
+    bool at_instant;                      /* the statements are of a copy; see instant.c */
     char *path, *key_path;
     const struct log *log;
     const struct st_opening *told; /* NULL: nobody, or the opening is over */
@@ -59,7 +59,7 @@ struct storage {
     struct used *used; /* counts for metrics (st_used.c), owned; NULL: not wanted */
     struct epoch epoch;
     int64_t opened_ms; /* the wall clock at st_open() */
-    char random[9];    /* of the epoch */
+    char random[9];    /* the random part of the epoch */
     char epoch_text[30];
     int open_queries; /* statements begun and not ended; 0 between calls */
 
@@ -84,26 +84,27 @@ struct storage {
     void *events_grown_ctx;
     st_removal_fn removes; /* NULL: nobody watches */
     void *removes_ctx;
-    bool events_added; /* in this turn; before its commit comes: */
+    bool events_added; /* events were added in this turn; before its commit this is called: */
     void (*events_note)(struct storage *st);
-    int64_t events_on_disk; /* the number of the last */
-    bool changes_muted;     /* only within a call: its writes are not reported (changes.c) */
-    bool changes_due;       /* the next write first calls changes_begin, */
+    int64_t events_on_disk; /* the number of the last event that is on disk */
+    bool changes_muted;     /* true only within a call whose writes are not reported (changes.c) */
+    bool changes_due;       /* the next write calls changes_begin first */
     bool changes_new;       /* this turn has called changes_begin */
     int (*changes_begin)(struct storage *st, struct err *e);
 
     int wal_fd;             /* our own, for fdatasync */
-    int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */
-    bool without_sync;      /* nothing is written to last */
+    int (*sync_fn)(int fd); /* fdatasync; tests put another function here */
+    bool without_sync;      /* data need not survive: nothing is synced */
     int sync_errno;
     int wal_frames;                                    /* in the WAL after the last commit */
     void (*on_frames)(struct storage *st, int frames); /* see st_sql_watch() */
     int checkpoint_frames; /* how many frames the last checkpoint moved into the database */
-    int checkpoint_rounds; /* in a row, since the WAL was found long */
+    /* how many checkpoints followed each other since the WAL was found long */
+    int checkpoint_rounds;
     int checkpoint_rc, checkpoint_log, checkpoint_done;
-    bool finish_checkpoint; /* move the rest at the end of the turn */
+    bool finish_checkpoint; /* move the rest of the WAL at the end of the turn */
     bool disk_full;         /* a write of this turn found the disk full */
-    bool sheds_wal;         /* since then, until the WAL has been cut */
+    bool sheds_wal;         /* a write found the disk full, and the WAL has not been cut since */
     /* Separate threads, so that a sync, for which replies wait, never waits for a checkpoint. */
     struct loop_lane *sync_lane, *checkpoint_lane;
     struct st_beside *beside; /* a running check (check_beside.c); NULL: none */
@@ -120,8 +121,8 @@ bool st_used_since(const struct storage *st, int64_t *since_ms);
 /* Adds to the counter of a group ("": none) or of an owner ("": none). */
 void st_used_add(struct storage *st, const char *subscription, const char *group, const char *owner,
                  const struct usage_sums *sums);
-/* How many counts the turn has made; st_used_undo() takes back all after the first n;
- * st_used_keep() lets all stay. */
+/* How many additions the turn has made; st_used_undo() takes back all additions after the first n;
+ * st_used_keep() keeps them all. */
 size_t st_used_in_turn(const struct storage *st);
 void st_used_undo(struct storage *st, size_t n);
 void st_used_keep(struct storage *st);
@@ -137,26 +138,26 @@ int st_peek(const char *path, struct st_peek *out, struct err *e) MUST_CHECK;
 /* Refuses a database of another program, of a newer version, or of a version before 1.0.0. */
 int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e) MUST_CHECK;
 
-/* meta.clean_close; in databases, so never renumber. */
+/* The values of meta.clean_close. Databases contain them, so never renumber them. */
 enum close_mark {
-    CLOSE_NONE = 0,     /* in use, or the daemon died during use */
-    CLOSE_IN_ORDER = 1, /* by st_close(), nothing was written since */
+    CLOSE_NONE = 0,     /* the database is in use, or the daemon died during use */
+    CLOSE_IN_ORDER = 1, /* closed by st_close(); nothing was written since */
     CLOSE_UNCHECKED = 2 /* in use since a crash, and not completely checked since */
 };
 
 /* --- db.c ------------------------------------------------------------------------------------- */
-/* Checks that the database at `path` is intact and sealed with that key. */
+/* Checks that the database at `path` is intact and sealed with the key in `key_path`. */
 int st_check_copy(const char *path, const char *key_path, struct err *e) MUST_CHECK;
 
 /* --- st_usage.c ------------------------------------------------------------------------------- */
-/* Writes the record of an allocation that was read as live, and ends. */
+/* Writes the record of use of an allocation that ends; `live` was read while it was live. */
 int st_usage_write(struct storage *st, struct usage_live *live, const struct allocation_end *end,
                    struct err *e) MUST_CHECK;
 
 /* --- st_event.c ------------------------------------------------------------------------------- */
 /* The reason of an event: `given`, or the name of the failure, or NULL. */
 const char *st_reason(const char *given, int failure);
-/* Events of earlier lives are on disk. */
+/* Begins the count of events. Events from before this start are on disk. */
 int st_events_begin(struct storage *st, struct err *e) MUST_CHECK;
 /* Call before a row is removed, in the transaction: notes the removal, and calls the watcher. */
 int st_removes(struct storage *st, enum resource_kind kind, int64_t id, struct err *e) MUST_CHECK;
@@ -172,12 +173,12 @@ struct st_migration {
     int version;
     const char *name, *sql;
 };
-/* Applies the migrations that are newer than the database, each in a separate transaction with
- * foreign keys off. A migration that leaves a row with a missing reference is undone. */
+/* Applies the migrations that are newer than the database, all in one transaction with foreign keys
+ * off. If one of them leaves a row with a missing reference, all are undone. */
 int st_migrate_by(struct storage *st, const struct st_migration *list, int n,
                   struct err *e) MUST_CHECK;
 
-/* --- image.c ---------------------------------------------------------------------------------- */
+/* --- migrations.c and migrate.c --------------------------------------------------------------- */
 /* The migrations of migrations/, in order; *n: how many. The program of test/api/test_upgrade.py
  * has one more. */
 const struct st_migration *st_migrations(int *n);
@@ -185,13 +186,15 @@ const struct st_migration *st_migrations(int *n);
 int st_image_write(const char *path, bool sync, struct err *e) MUST_CHECK;
 
 /* --- check.c ---------------------------------------------------------------------------------- */
-/* quick_check and foreign_key_check, by their rows. */
+/* st_check_rows(): runs quick_check and the check of foreign keys. Their result rows show
+ * damage. */
 int st_set_clean(struct storage *st, enum close_mark mark, struct err *e) MUST_CHECK;
 int st_check_rows(struct storage *st, struct err *e) MUST_CHECK;
-/* Checks at once; or sets *beside: st_check_beside() must do it. `beside` NULL: always at once. */
+/* Checks at once; or sets *beside, and then st_check_beside() must check. `beside` NULL: always at
+ * once. */
 int st_check(struct storage *st, const struct st_peek *file, bool *beside,
              struct err *e) MUST_CHECK;
-/* Fails with the rows with missing references, as text; ERR_STORAGE. */
+/* Fails with ERR_STORAGE if rows have missing references; the message lists these rows. */
 int st_check_foreign_keys(struct storage *st, struct err *e) MUST_CHECK;
 
 /* --- sql.c: connections, statements, errors of SQLite ---------------------------------------- */
@@ -205,7 +208,7 @@ int st_exec(struct storage *st, const char *sql, const char *what, struct err *e
 typedef void (*st_query_fn)(void *ctx, const void *cell, size_t n);
 int st_query(struct storage *st, const char *sql, const char *what, st_query_fn fn, void *ctx,
              struct err *e) MUST_CHECK;
-/* *v stays unchanged if there is no row. */
+/* Reads one integer. *v stays unchanged if there is no row. */
 int st_query_int(struct storage *st, const char *sql, const char *what, int64_t *v,
                  struct err *e) MUST_CHECK;
 bool st_sql_in_transaction(const struct storage *st);
@@ -215,10 +218,10 @@ int64_t st_sql_changes(const struct storage *st);
 const char *st_sql_text(int rc);
 const char *st_sql_error(const struct storage *st);
 /* *db must be closed even after a failure. May be called on a thread of the pool. Without `sync`
- * the system decides when writes get to the disk. */
+ * the operating system decides when writes reach the disk. */
 int st_sql_open(const char *path, bool write, bool sync, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
-/* Makes its running call fail. From any thread. */
+/* Makes the connection's running call fail. May be called from any thread. */
 void st_sql_interrupt(struct sqlite3 *db);
 /* Calls `on_frames` with the length of the WAL after each commit. From here on changes of rows are
  * counted. */
@@ -227,16 +230,17 @@ void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int 
 int st_sql_clock(struct storage *st, const char *name, struct loop *loop);
 /* Defines a function of SQL without arguments: whether `flag` is off. `flag` is borrowed. */
 int st_sql_is_off(struct storage *st, const char *name, const bool *flag);
-/* Reports that rows may have got old values back. */
+/* Call when rows may have got old values back (a rollback). */
 void st_rows_undone(struct storage *st);
 /* May be called on a thread of the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
 /* Moves the rest of the WAL into the database, and cuts the WAL to nothing. Does not wait:
  * SQLITE_BUSY if others read it. */
 int st_sql_cut_wal(struct sqlite3 *db);
-/* From now on st->told is told that the storage is `doing` this, while it lasts; NULL: nothing. */
+/* Reports to st->told, from now on and as long as it lasts, that the storage is `doing` this. NULL:
+ * nothing is reported any more. */
 void st_sql_say(struct storage *st, const char *doing);
-/* Whether a result of SQLite means that another connection is in the way for a moment. */
+/* Whether a result of SQLite means that another connection holds a lock for a moment. */
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */
 int st_sql_copy(const char *from, const char *to, const struct st_copying *told,
@@ -279,8 +283,8 @@ struct known_row {
     const char *const *names;
     const struct st_row *row;
 };
-/* Finds it as q_one() does. The row is cached for later calls with the same names: its columns must
- * belong to tables whose changes sql.c counts (places_changed). */
+/* Finds the row as q_one() does. The row is cached for later calls with the same names: its columns
+ * must belong to tables whose changes sql.c counts (places_changed). */
 int q_known(struct storage *st, const struct known_row *what, struct arena *a, void *out,
             struct err *e) MUST_CHECK;
 void st_known_init(struct storage *st);
@@ -309,13 +313,13 @@ void st_shed_wal(struct storage *st);
 
 /* The threads of storage. */
 void st_lanes_open(struct storage *st, struct loop *loop);
-/* By construction the lane has room. */
+/* Starts work on a lane. The lane has room by construction: it gets one piece of work at a time. */
 void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st);
 
 /* --- check_beside.c --------------------------------------------------------------------------- */
 /* Begins a check beside the daemon's work; damage ends the process. */
 int st_check_beside(struct storage *st, struct loop *loop, struct err *e) MUST_CHECK;
-/* The running check ends soon, without a result. */
+/* Makes the running check end soon, without a result. */
 void st_check_beside_stop(struct storage *st);
 
 /* --- key.c ------------------------------------------------------------------------------------ */
@@ -343,7 +347,7 @@ struct q {
 };
 
 void q_read(struct q *q, struct storage *st, enum stmt_id id);
-/* Joins the turn's transaction first. On failure there is nothing to end. */
+/* Joins the turn's transaction first. After a failure q_end() is not needed. */
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUST_CHECK;
 
 /* Like q_read() for the rows that match a filter: its comparisons replace {?} in the statement
@@ -398,7 +402,7 @@ int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e) MU
 /* How many rows the last write of this turn changed. */
 int q_changed(const struct storage *st);
 
-/* What moves between states. */
+/* A kind of object that moves between states. */
 struct moving {
     enum stmt_id now; /* finds the present state by id */
     const char *noun;

@@ -21,14 +21,15 @@ struct pool_tally {
     /* GPU time of live allocations since since_ms; never more than they will have in the record of
      * use */
     int64_t held_ms;
-    /* GPU time in which samples saw the GPUs work; idle; as far as it is noted */
+    /* GPU time in which samples found the GPUs busy, and idle, as far as it is in the rows of the
+     * allocations */
     int64_t busy_ms, idle_ms;
 };
 
 /* GPU time of live allocations whose runs belong to a principal. */
 struct owner_tally {
     const char *owner;                 /* object id; "": nobody */
-    int64_t held_ms, busy_ms, idle_ms; /* as of a pool */
+    int64_t held_ms, busy_ms, idle_ms; /* as in struct pool_tally */
 };
 
 #include "storage/sql/tallies.h"

@@ -32,33 +32,34 @@ struct st_usage_reading {
     st_usage_fn fn;
     void *ctx;
     struct arena *arena; /* for data that is kept until all is read */
-    /* Below: of st_usage.c. */
+    /* The members below belong to st_usage.c. */
     enum {
         USAGE_DAYS, /* whole days, up to `end` */
         USAGE_OPEN, /* live allocations, on each of `nodes` */
-        USAGE_ROWS  /* of days that are not read as a whole */
+        USAGE_ROWS  /* rows of days that are not read as a whole */
     } phase;
     int64_t first, day, end; /* whole days; `day`: the next to read */
-    int64_t last; /* the days that were read have all rows up to this id, and so have `days` */
-    int64_t seen; /* rows behind `last` up to this id were given */
+    /* the days that were read include all rows up to this id; rows of `days` are read up to it */
+    int64_t last;
+    int64_t seen; /* rows after `last` up to this id were given */
     int64_t *nodes;
     size_t n_nodes, node;
-    struct st_usage_part *open; /* given before they ended */
+    struct st_usage_part *open; /* allocations that were given before they ended */
     size_t n_open, open_cap;
     int64_t days[2];
     size_t n_days, at;
-    bool over; /* of the day, the rows that ended on it were read */
+    bool over; /* the rows that ended on the present day were read */
     struct st_usage_place place;
 };
-/* Fill in the first members. */
+/* Call when the members up to `arena` are filled in. */
 int st_usage_begin(struct storage *, struct st_usage_reading *r, struct err *) MUST_CHECK;
 /* Reads at most `limit` rows of a day, and about so many nodes and allocations. *left: there may be
  * more. */
 int st_usage_more(struct storage *, struct st_usage_reading *r, int limit, bool *left,
                   struct err *) MUST_CHECK;
 
-/* The instant from which use that began at begin_ms counts up to end_ms. It is a later instant if
- * the clock stood at 1970 then: no decades are counted. */
+/* The instant from which use that began at begin_ms counts up to end_ms: begin_ms, or a later
+ * instant if the clock was not set at begin_ms (1970), so that no decades are counted. */
 int64_t st_usage_counts_from(const struct storage *, int64_t begin_ms, int64_t end_ms);
 
 /* Removes at most `limit` of the rows that st_usage_detach() took out. */
@@ -72,7 +73,7 @@ struct usage_counted {
     const char *subscription, *group; /* of the pool; "": of a principal */
     const char *owner;                /* object id; "": of a group */
     struct usage_sums sums;
-    struct usage_sums shown; /* the largest GPU times of st_usage_show() */
+    struct usage_sums shown; /* the largest GPU times that st_usage_show() has returned */
 };
 
 /* From now on adds up in memory the use, since since_ms, of allocations that end: by the groups of
@@ -81,7 +82,8 @@ void st_usage_count_from(struct storage *, int64_t since_ms);
 /* Borrowed until the next allocation ends. */
 const struct usage_counted *st_usage_counted(const struct storage *, size_t *n);
 /* Raises GPU times to those that were shown last of this group or owner: they would fall if the
- * clock was set while something ran. Groups and people beyond the bound stay as they are. */
+ * clock was set while something ran. The times of groups and people beyond the bound of the list
+ * are not changed. */
 void st_usage_show(struct storage *, const char *subscription, const char *group, const char *owner,
                    struct usage_sums *sums);
 
