@@ -10,7 +10,7 @@
 #include "model/vm_size.h"
 #include "scheduler/unplaceable.h"
 
-/* --- reports from the rooms below --- */
+/* --- reports of fleet and runs --- */
 
 static void on_pool_changed(void *ctx, int64_t pool_id)
 {

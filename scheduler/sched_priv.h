@@ -18,7 +18,7 @@
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
-#define KEPT_MAX 8 /* more kinds than there are */
+#define KEPT_MAX 8 /* the most kinds; there are fewer */
 
 /* A kind of rows that are removed when they are too old or too many, and the state of the present
  * pass over them (keep.c). */
@@ -27,7 +27,7 @@ struct kept {
     void *ctx;
     bool counting;
     int64_t left, at; /* how many rows remain to be counted, downwards from the measure `at` */
-    int64_t before;   /* rows below this measure are forgotten */
+    int64_t before;   /* rows below this measure are removed */
     int64_t gone;     /* rows that this pass has removed */
 };
 
@@ -41,8 +41,8 @@ struct sched {
     bool begun; /* the scheduler has begun, and the fronts were told */
     struct sched_gate gate;
     int local_nodes;
-    char **local_vm_sizes; /* ours; NULL-terminated */
-    char **backfill;       /* ours; NULL-terminated */
+    char **local_vm_sizes; /* owned; NULL-terminated */
+    char **backfill;       /* owned; NULL-terminated */
     int64_t autoscale_idle_us;
     /* a set: waiting runs that are known to be startable, and are not checked again */
     struct id_map judged;

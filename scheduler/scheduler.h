@@ -49,7 +49,7 @@ struct sched_config {
     struct storage *storage;
     struct files *files;         /* must not stop before the scheduler has */
     struct transfers *transfers; /* borrowed too; NULL: foreign URLs are not available */
-    struct share_server *shares; /* NULL: no shares for machines; struct fleet_config's */
+    struct share_server *shares; /* NULL: no shares for machines; see struct fleet_config */
     const char *shares_address;
     struct loop_lane *login_lane; /* writes the files for logins on local nodes */
     const struct log *log;
@@ -92,7 +92,7 @@ struct sched_settings {
     size_t n_backfill;
     struct keep_limits keep;
 };
-/* -1: nothing has changed. */
+/* Changes the settings. -1: err, and nothing has changed. */
 int sched_change(struct sched *s, const struct sched_settings *c, struct err *e) MUST_CHECK;
 
 struct sched *sched_create(const struct sched_config *c);
@@ -106,10 +106,10 @@ void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx);
 /* Runs the woken reconcilers. Call at each turn end, before st_turn_end(). */
 void sched_turn(struct sched *s);
 
-/* Wakes the reconciler: the pool's scale, nodes or queue changed. */
+/* Call when the pool's scale, nodes or queue changed: wakes its reconciler. */
 void sched_wake_pool(struct sched *s, int64_t pool_id);
-/* The first run of `owner`, with this number of nodes, was queued: wakes its pool. If the pool's
- * present scale is too small for the run, this is reported to the front at once
+/* Call when the first run of `owner`, with this number of nodes, was queued: wakes its pool. If the
+ * pool's present scale is too small for the run, this is reported to the front at once
  * (front_ops.waits). */
 void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scale,
                       enum resource_kind owner, int64_t owner_id, int nodes);
@@ -129,13 +129,14 @@ int sched_node_ask(struct sched *s, const struct node *nd, enum node_wish wish,
  * again. */
 int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_option off,
                        struct err *e) MUST_CHECK;
-/* The row of a deleted pool was removed: the fronts check the resources that waited for it. */
+/* Call when the row of a deleted pool was removed: the fronts check the resources that waited for
+ * this. */
 void sched_row_gone(struct sched *s);
 /* Call when resources were marked for deletion: the fronts continue to delete their own resources
  * in them. */
 void sched_marked(struct sched *s);
 
-/* Pools that lacked nodes may get some: see struct sched_gate. */
+/* Call when pools that lacked nodes may get some: see struct sched_gate. */
 void sched_gate_opened(struct sched *s);
 
 /* For direct calls to machines, nodes and runs. */

@@ -77,7 +77,7 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
         *out = arena_printf(p->a, "%s%s%d", *out, **out ? "," : "", k);
         want--;
     }
-    assert(want == 0); /* the plan gives no more than are left */
+    assert(want == 0); /* the plan gives no more GPUs than are left */
     return 0;
 }
 
@@ -100,7 +100,8 @@ static int assign(struct pass *p, const struct run *r, const struct plan_node *c
                                      .takes = r->need_whole ? nd->has : need_of(r)};
         if (r->need_whole)
             continue;
-        parts[i].devices = runs_all_devices(p->a, nd); /* where people count slots alone */
+        /* without pick_devices(), for pools that count only slots */
+        parts[i].devices = runs_all_devices(p->a, nd);
         if (p->pool.slots == 0 && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
             return -1;
     }
@@ -300,7 +301,7 @@ static int ask(struct pass *p, struct serving *v, const struct run *r, struct er
  * failed runs have left the queue. */
 static int read_more(struct pass *p, struct serving *v, struct err *e)
 {
-    if (v->runs && v->n < v->limit) /* there were no more */
+    if (v->runs && v->n < v->limit) /* the last read found no more */
         return 0;
     if (v->runs)
         v->limit = v->limit < QUEUE_LOOK ? QUEUE_LOOK : 2 * v->limit;

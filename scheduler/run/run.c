@@ -232,7 +232,7 @@ static void begin_stop(struct live_run *run)
         run_signal(run, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
 }
 
-/* The run's processes have ended, and only the cleaning of its nodes remains. */
+/* Call when the run's processes have ended, and only the cleaning of its nodes remains. */
 static void leave(struct live_run *run)
 {
     bool end = run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE;

@@ -55,7 +55,7 @@ static inline const struct front *front_of_run(const struct runs *rs, const stru
     return front_of(rs->fronts, r->owner_kind);
 }
 
-/* Call struct runs_events. */
+/* Calls the callbacks of struct runs_events. */
 static inline void runs_tell_over(const struct runs *rs, int64_t pool_id)
 {
     rs->events->run_over(rs->events_ctx, pool_id);
@@ -89,7 +89,7 @@ enum outcome_kind {
 
 struct run_outcome {
     enum outcome_kind kind;
-    struct failure why; /* OUT_FAILED, OUT_STOPPED, OUT_REQUEUE */
+    struct failure why; /* the reason of OUT_FAILED, OUT_STOPPED and OUT_REQUEUE */
     bool has_exit_code;
     int exit_code;
     bool retry;       /* OUT_REQUEUE: the run has failed, and its user wants a retry */
@@ -105,7 +105,7 @@ enum run_task_state {
 };
 
 struct run_task {
-    const struct launch_process *process; /* of the plan */
+    const struct launch_process *process; /* its process in the plan */
     const char *id, *step;
     enum run_task_state state;
     bool good;  /* RT_OVER only: it exited with 0 */
@@ -129,8 +129,8 @@ struct run_slot {
     struct node_tenant tenant; /* detached once SLOT_GONE */
     int64_t node_id;
     const char *node_name, *root;
-    struct capacity takes;      /* of the node */
-    struct usage_measured used; /* by its tasks that have ended */
+    struct capacity takes;      /* what the run takes of the node */
+    struct usage_measured used; /* what its ended tasks used */
     /* the part of `used` that no node reports again; it is in the row of the allocation */
     struct usage_measured kept;
     bool summed; /* `used` was read from the row, which has the usage of all tasks */
@@ -144,7 +144,7 @@ struct run_slot {
     enum slot_state state;
     int pending;           /* requests without a reply, except the script's */
     int forgetting;        /* pending requests of slot_forget_task() */
-    struct script *script; /* the start, then the cleaning; NULL before */
+    struct script *script; /* the steps of the start, then of the cleaning; NULL before */
     bool begun;            /* the slot's first line is in the run's log */
     bool has_inputs;       /* the node has the run's task, so the input files are there */
     bool saving;           /* `script` uploads the run's output */
@@ -155,14 +155,14 @@ struct run_slot {
                            pending */
     int64_t kill_again_us; /* the node refused: when SIGKILL is sent again; 0: it did not refuse */
     int64_t kill_pause_us; /* pause between the last two SIGKILLs (us) */
-    const char *kill_refused; /* its last refusal over this link; NULL: none */
+    const char *kill_refused; /* reason of the node's last refusal over this link; NULL: none */
     bool has_error;
     struct failure error; /* a failed request; kept while the link holds */
-    int64_t error_us;     /* when it was recorded (monotonic); 0: no node was asked */
+    int64_t error_us;     /* when the error was recorded (monotonic); 0: no node was asked */
     bool nodes_fault;     /* the error concerns the node, not the run */
     /* errors of the node (nodes_fault) while its tasks may have been running */
     int refusals;
-    struct launch_env env; /* the run's arena */
+    struct launch_env env; /* in the run's arena */
     struct arena a;        /* data for requests over one link: the script, requests */
     struct mount_secret *secrets;
     const char *sudo_dir; /* the directory with the administrator's `sudo`; in the run's arena;
@@ -178,12 +178,12 @@ struct run_slot {
 
 struct live_run {
     struct runs *runs;
-    const struct front *front; /* the run's */
+    const struct front *front; /* the front that owns the run */
     struct arena a;
-    struct run row; /* the row at the last read */
+    struct run row; /* the run's row at the last read */
     const char *name;
     const char *dir;  /* the directory of this attempt, below each node's <root>/RUNS_DIR */
-    int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
+    int64_t began_us; /* when its time began (monotonic); after a restart computed from the row */
     int64_t held_us;  /* since when it has its nodes, on the monotonic clock */
     bool deleting;    /* the run's row is to be removed */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
@@ -203,14 +203,15 @@ struct live_run {
     int64_t unstarted_us;
     bool has_lost; /* RUN_ACTIVE: a task vanished; the pool's rule has not been applied yet */
     struct failure lost;
-    int64_t asked_us; /* RUN_ACTIVE, with an outcome that its user requested: since when; 0: none */
-    /* RUN_ACTIVE, with such an outcome: when the end of the run begins; 0: at once */
+    /* RUN_ACTIVE: since when its user has requested its end; 0: the user has not */
+    int64_t asked_us;
+    /* RUN_ACTIVE, if its user has requested its end: when that end begins; 0: at once */
     int64_t stop_us;
     int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
     /* RUN_ACTIVE: since when the daemon knows that the time limit has passed, while the nodes have
      * not reported which tasks run; 0: it has not passed */
     int64_t late_us;
-    bool noting_late; /* RUN_ACTIVE: it is being written that its limit has passed */
+    bool noting_late; /* RUN_ACTIVE: the write that its time limit has passed is not on disk yet */
 };
 
 static inline const struct front_words *words_of(const struct live_run *run)
@@ -219,7 +220,7 @@ static inline const struct front_words *words_of(const struct live_run *run)
 }
 
 /* --- phases.c -------------------------------------------------------------------------------- */
-/* Whether its outcome is in its row. */
+/* Whether the run's outcome is in its row. */
 bool run_has_verdict(const struct run *r);
 bool run_may_go(enum run_phase from, enum run_phase to);
 bool slot_may_go(enum slot_state from, enum slot_state to);
@@ -240,7 +241,7 @@ struct run_held {
     struct allocation *parts;
     size_t n;
 };
-/* n is 0 if the run has no nodes. */
+/* Reads the run's nodes and allocations. out->n is 0 if the run has no nodes. */
 int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct run_held *out,
                   struct err *e) MUST_CHECK;
 /* Makes a run that has nodes. */
@@ -251,7 +252,7 @@ void live_run_free(struct live_run *run);
 /* The number of GPUs in the allocation's row, so that a resumed run has as many as before. Rows
  * from before nodes had a capacity lack the number; then it is the number of the node's GPUs. */
 int slot_gpus(const struct run_slot *slot);
-/* The launcher's view of the run; in the arena. */
+/* What the launcher must be told about the run; in the arena. */
 struct launch_input run_launch_input(struct live_run *run);
 
 /* --- report.c ------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Starts and stops the runs, and serves requests from the rooms above.
+ * Starts and stops the runs, and serves requests of the code that uses them.
  */
 #include "scheduler/run/runs.h"
 

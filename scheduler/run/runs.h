@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs in memory: each is one attempt, from its nodes to its verdict. It is made from rows as soon
- * as the run has nodes, and goes through the phases in run_priv.h by itself. The rooms above get
- * reports of its end through struct runs_events.
+ * as the run has nodes, and goes through the phases in run_priv.h by itself. The code that uses the
+ * runs gets reports of their ends through struct runs_events.
  *
  * Borrows fleet, wakes, storage and log.
  */
@@ -26,8 +26,8 @@ struct runs;
 /* The message of a terminated run, for front_text(). */
 #define RUN_TERMINATED_TEXT "The specified {run} has been terminated by the user"
 
-/* The runs' reports to the rooms above. Called from the loop, also inside a transaction, so a
- * callback may only note the event and wake somebody. */
+/* The reports of the runs to the code that uses them. Called from the loop, also inside a
+ * transaction, so a callback may only note the event and wake somebody. */
 struct runs_events {
     /* A run of this pool has ended, or its nodes are free again. */
     void (*run_over)(void *ctx, int64_t pool_id);
@@ -45,7 +45,7 @@ struct runs_config {
     const struct log *log;
     const struct fronts *fronts;      /* the fronts that own these runs */
     int kept_outputs;                 /* how many ended runs may keep output on a node's disk */
-    const struct runs_events *events; /* of static life */
+    const struct runs_events *events; /* with static lifetime */
     void *events_ctx;
 };
 
@@ -63,7 +63,7 @@ struct run_part {
     int64_t node_id;
     const char *node_name;
     struct capacity takes;
-    const char *devices; /* NULL: all */
+    const char *devices; /* NULL: all GPUs of the node */
 };
 /* Gives a waiting run its nodes, `parts` by rank, as many as it requested. The run begins when this
  * is on disk. */
@@ -81,8 +81,8 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, st
 /* Ends a waiting run as failed. */
 int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure *f,
                      struct err *e) MUST_CHECK;
-/* The user terminates the run. 1: in progress (or done at once, if it waits); 0: it had already
- * ended; -1: err. The end is reported to the front. */
+/* The user terminates the run. 1: its end is in progress (or done at once, if the run waits); 0: it
+ * had already ended; -1: err. The end is reported to the front. */
 int runs_terminate(struct runs *rs, int64_t run_id, struct err *e) MUST_CHECK;
 /* Call after the run's row was changed to request its end and its removal: reconciles the run when
  * the row is on disk. */

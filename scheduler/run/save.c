@@ -108,7 +108,7 @@ bool run_save(struct live_run *run)
         return true;
     }
     if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))
-        return false; /* until the link is back */
+        return false; /* wait until the link is back */
     if (!slot->saving) {
         if (slot->script)
             script_halt(slot->script);

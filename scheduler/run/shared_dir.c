@@ -110,7 +110,7 @@ void shared_dir_remove(struct run_slot *slot)
                                         .may_fail = true};
     struct arena *a = &slot->a;
     if (run->spec.place)
-        return; /* its nodes share none */
+        return; /* the run's nodes share no directory */
     if (is_from_first(slot))
         unmount(slot);
     if (!slot_shares_outside(slot))

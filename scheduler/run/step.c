@@ -61,7 +61,7 @@ static int64_t lower(int64_t a, int64_t b)
 static bool has_several(const struct run_slot *slot)
 {
     const struct live_run *run = slot->run;
-    int n = run->n_slots > 1 ? 2 : 0; /* remote commands */
+    int n = run->n_slots > 1 ? 2 : 0; /* remote commands may run, too */
     for (size_t i = 0; i < run->n_tasks && n < 2; i++)
         n += run->tasks[i].process->rank == slot->rank;
     return n > 1;

@@ -15,7 +15,8 @@ struct run_step {
     struct run_task *task; /* for requests that run a task */
     enum failure_code code;
     const char *what;
-    bool on_node; /* touches nothing but the node's directory */
+    /* the request touches only files of the node, so its failure is the node's fault */
+    bool on_node;
 };
 
 /* Makes the context of a request that is sent now; the request is pending until step_answered(). */

@@ -190,7 +190,7 @@ static struct node_mounts mounts_of(struct run_slot *slot)
                                 .secrets = &slot->secrets};
 }
 
-/* Opens the shares of the pool: the node's preparation has mounted them. */
+/* Opens the pool's shares to the run's account; the node's preparation has mounted them. */
 static void open_shares(struct run_slot *slot)
 {
     struct node_mounts mounts = mounts_of(slot);
@@ -448,7 +448,7 @@ void slot_start(struct run_slot *slot)
     if (run->spec.mounts.n > 0 || run_waits_for_files(run) || !script_all_sent(slot->script))
         return;
     slot_send_prep(slot);
-    /* With one node and no preparation there is nothing else to wait for. */
+    /* With one node and no preparation, the command need not wait for anything else. */
     if (run->n_slots == 1 && !run->spec.prep_command_line &&
         !(run->spec.place && run->spec.place->team))
         run_send_main(run);

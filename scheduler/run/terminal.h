@@ -65,7 +65,7 @@ bool terminal_has_room(const struct terminal *t);
 /* Sends bytes of REMOTE_STDIN or REMOTE_CONTROL, at most REMOTE_BYTES_MAX; 0 bytes of REMOTE_STDIN
  * are its end. Call it only if terminal_has_room(). */
 void terminal_put(struct terminal *t, enum remote_channel channel, const char *bytes, size_t n);
-/* The caller has passed on the bytes that got() kept. */
+/* Call when the bytes that got() has kept were passed on. */
 void terminal_drained(struct terminal *t);
 /* Call about every second: asks a silent far end for a message, and ends the terminal if the far
  * end stays silent too long. */

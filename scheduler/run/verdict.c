@@ -119,7 +119,7 @@ static struct failure task_failure(struct live_run *run, const struct run_task *
     return f;
 }
 
-/* Whether its user wants a retry after such a failure. */
+/* Whether the run's user wants a retry after such a failure. */
 static bool retries(const struct live_run *run, bool nodes_fault, int exit_code)
 {
     const struct retry_rule *rule = &run->spec.wishes.retry;
@@ -336,14 +336,15 @@ void verdict_slot_error(struct live_run *run, struct run_slot *slot)
         keep_texts(run, &run->lost);
         wake(run->runs->wakes, &woken_run, run->row.id);
     } else if (nodes_fault && slot->tenant.node)
-        node_rt_distrust(slot->tenant.node, slot->error.message); /* tried again, or given up */
+        /* the start is tried again, or the node is given up */
+        node_rt_distrust(slot->tenant.node, slot->error.message);
     else
         fail(run, slot->error);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Between SIGTERM and SIGKILL. */
+/* The time between SIGTERM and SIGKILL (us). */
 static int64_t grace_of(const struct live_run *run)
 {
     const struct wishes *w = &run->spec.wishes;
@@ -552,7 +553,7 @@ static void note_late(struct live_run *run)
 /* Checks a run that has its nodes and no outcome yet. */
 static int check_active(struct live_run *run, const struct run *row, struct arena *a, struct err *e)
 {
-    if (row->failure == FAIL_RUN_TIMED_OUT && !run->noting_late) { /* before a restart */
+    if (row->failure == FAIL_RUN_TIMED_OUT && !run->noting_late) { /* recorded before a restart */
         timed_out(run);
         return 0;
     }

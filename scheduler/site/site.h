@@ -82,7 +82,7 @@ struct site_file_server_rule {
     const char *nfs;       /* "HOST:/path" with {workspace} {name} replaced; or NULL */
     const char *machine;   /* the machine of the inventory that must export `directory` */
     const char *directory; /* the directory on that machine; with {workspace} {name} replaced */
-    const char *options;   /* of mount(8), or NULL */
+    const char *options;   /* options of mount(8), or NULL */
 };
 
 struct site {
@@ -135,7 +135,8 @@ struct site {
     int max_clock_skew_s;
 };
 
-/* The settings of a machine's link, without loop, log and callbacks. Borrows. */
+/* The settings of a machine's link, without loop, log and callbacks. The result borrows its
+ * texts. */
 struct node_ssh_config site_ssh_config(const struct site *s, const struct site_machine *m);
 
 #endif

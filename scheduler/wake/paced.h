@@ -22,7 +22,8 @@ struct paced {
     const char *subscription;
     int64_t pool_id;
     int64_t since_us;
-    int64_t before_us; /* the duration of the step before it, since that instant */
+    /* how long (us) the step before it takes, since that instant; this step follows */
+    int64_t before_us;
 };
 /* When the step ends, by the clock of wakes_mono(); 0: it has ended. */
 int64_t wakes_paced_until(const struct wakes *w, const struct paced *what);

@@ -329,7 +329,7 @@ struct durable_effect {
     wake_effect fn; /* NULL: wake `kind` */
     void *ctx;
     const struct wake_kind *kind;
-    bool if_lost; /* only then */
+    bool if_lost; /* act only if the writes are lost */
 };
 
 static void on_durable(void *ctx, const struct err *why)

@@ -103,7 +103,7 @@ int wake_listed(struct wakes *w, const struct wake_kind *kind, wake_list *list, 
 void wake_at(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us);
 /* Like wake_at(), but an earlier deadline stays. */
 void wake_by(struct wakes *w, const struct wake_kind *kind, int64_t id, int64_t at_us);
-/* Ensures that a turn comes; call it after waking outside of a turn. */
+/* Ensures that a turn follows; call it after waking outside of a turn. */
 void wake_arm(struct wakes *w);
 
 /* Runs `fn` when the writes so far are on disk (`why` NULL) or were rolled back. */
@@ -123,8 +123,9 @@ void wake_if_lost(struct wakes *w, const struct wake_kind *kind, int64_t id);
 /* The clock for stored and shown times, and the clock for waiting and measuring. */
 int64_t wakes_wall(const struct wakes *w);
 int64_t wakes_mono(const struct wakes *w);
-/* Converts a row's wall time to wakes_mono(): see loop_mono_of(). The result has passed, by
- * `past_max` at most. Call it once, when the row is read or written, and keep the result. */
+/* Converts a row's wall time to wakes_mono(): see loop_mono_of(). The result is not in the future,
+ * and at most `past_max` in the past. Call it once, when the row is read or written, and keep the
+ * result. */
 int64_t wakes_mono_of(const struct wakes *w, int64_t wall_us, int64_t past_max);
 /* The wall clock without any steps forward since the start: time that has passed by this clock has
  * really passed. */
