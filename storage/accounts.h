@@ -17,9 +17,9 @@
 struct storage;
 
 /* --- storage accounts ------------------------------------------------------------------------ */
-/* New random keys. */
+/* Makes new random keys. */
 void st_account_new_keys(struct account_keys *out);
-/* Wipes them. */
+/* Wipes the keys. */
 void st_account_forget_keys(struct account_keys *keys);
 /* ERR_CONFLICT if the name is taken, in any subscription. */
 int st_account_insert(struct storage *, const struct storage_account *s,
@@ -40,9 +40,10 @@ int st_share_update(struct storage *, const struct share *s, int64_t was, struct
 /* The etag of a change at this instant: ticks of 100 ns since the year 1, as in the real service,
  * and greater than `was`. */
 int64_t st_next_etag(int64_t was, int64_t now_us);
-/* A guarded move of a share's state; the only function that writes the state. `account_id`: ignored
- * for SHARE_DELETED, because a deleted share has no account. `deleted_us`: 0 for states MAKING and
- * THERE. SHARE_DELETED ends the role assignments at the share. */
+/* A guarded move of a share's state (ERR_CONFLICT if it is not `from`); the only function that
+ * writes the state. `account_id`: ignored for SHARE_DELETED, because a deleted share has no
+ * account. `deleted_us`: 0 for states MAKING and THERE. SHARE_DELETED ends the role assignments at
+ * the share. */
 struct st_share_move {
     int64_t id;
     enum share_state from, to;

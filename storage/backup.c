@@ -80,7 +80,7 @@ static int copy_to(const char *from, const char *to, const struct st_copying *to
     if (rc == 0)
         rc = sync_folder_of(to, e);
     else
-        (void)discard(part.s, &also); /* what failed is in *e */
+        (void)discard(part.s, &also); /* *e has the reason of the first failure */
     strbuf_free(&part);
     return rc;
 }
@@ -140,8 +140,8 @@ static int renew(const char *path, const char *before, const char *new, struct e
     return rc == 0 ? sync_path(new, e) : rc;
 }
 
-/* A crash in between leaves the old database, or none. Without a database the daemon refuses to
- * start, and the restore can be repeated. */
+/* Replaces a database by a copy. A crash in between leaves the old database, or none. Without a
+ * database the daemon refuses to start, and the restore can be repeated. */
 int st_restore(const char *path, const char *key_path, const char *from,
                const struct st_copying *told, struct err *e)
 {

@@ -24,7 +24,7 @@ struct storage;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
-/* The properties in filters, by number. */
+/* The properties that filters may name, by number. */
 enum st_batch_job_property {
     BATCH_JOB_BY_ID,
     BATCH_JOB_BY_STATE,
@@ -36,7 +36,8 @@ enum st_batch_job_property {
     BATCH_JOB_BY_POOL,
     BATCH_JOB_PROPERTIES
 };
-/* A guarded move; the only function that writes the state. */
+/* A guarded move of a job's state (ERR_CONFLICT if it is not `from`); the only function that writes
+ * the state. */
 struct st_batch_job_move {
     int64_t id;
     enum batch_job_state from, to;
@@ -66,13 +67,14 @@ enum st_batch_task_property {
     BATCH_TASK_BY_RESULT,
     BATCH_TASK_PROPERTIES
 };
-/* A guarded move; the only function that writes the state. */
+/* A guarded move of a task's state (ERR_CONFLICT if it is not `from`); the only function that
+ * writes the state. */
 struct st_batch_task_move {
     int64_t id;
     enum batch_task_state from, to;
     int64_t now_us;
     bool by_user;
-    bool starts;           /* start_us = now */
+    bool starts;           /* set start_us to now_us */
     const char *pool_name; /* NULL: the name stays as it is; so for node_name */
     const char *node_name;
     int64_t emptied;        /* of that node */

@@ -20,7 +20,7 @@ struct storage;
 
 /* --- job schedules --------------------------------------------------------------------------- */
 
-/* Sorted by name. The properties in filters, by number: */
+/* Lists are sorted by name. The properties that filters may name, by number: */
 enum st_schedule_property {
     ST_SCHEDULE_ID,
     ST_SCHEDULE_STATE,
@@ -43,7 +43,7 @@ struct st_schedule_move {
 
 /* --- certificates ---------------------------------------------------------------------------- */
 
-/* Sorted by thumbprint. The properties in filters, by number: */
+/* Lists are sorted by thumbprint. The properties that filters may name, by number: */
 enum st_certificate_property {
     ST_CERTIFICATE_STATE,
     ST_CERTIFICATE_STATE_TIME,

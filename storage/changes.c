@@ -59,7 +59,7 @@
 static const struct kept_kind {
     enum change_kind kind;
     const char *table;
-    const char *path; /* SQL over the row '@' */
+    const char *path; /* SQL of the path; '@' stands for the row */
     /* the column with the state; NULL: the kind has no states, or events report them */
     const char *state;
     /* a change of one of these columns is a change of the resource; separated by spaces */
@@ -142,7 +142,7 @@ static const struct {
 
 /* --- triggers --------------------------------------------------------------------------------- */
 
-/* `text`, with `row` for each '@'. */
+/* Appends `text`, with `row` in the place of each '@'. */
 static void put(struct strbuf *out, const char *text, const char *row)
 {
     for (const char *at; (at = strchr(text, '@')); text = at + 1) {
@@ -325,7 +325,7 @@ static int make_triggers(struct storage *st, struct err *e)
     return rc;
 }
 
-/* --- for other rooms --- */
+/* --- for callers outside of storage/ --- */
 
 int st_changes_keep(struct storage *st, struct loop *loop, struct err *e)
 {

@@ -20,7 +20,7 @@
 struct loop;
 struct storage;
 
-/* The numbers are in databases. */
+/* Databases contain these numbers. */
 enum change_kind {
     CHANGE_GROUP = 1,
     CHANGE_WORKSPACE = 2,

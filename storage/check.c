@@ -64,7 +64,7 @@ int st_check_rows(struct storage *st, struct err *e)
 int st_check(struct storage *st, const struct st_peek *file, bool *beside, struct err *e)
 {
     if (!file->exists || file->user_version == 0)
-        return 0; /* nothing in it yet */
+        return 0; /* the database is empty */
     int64_t clean = 0;
     if (st_query_int(st, "SELECT clean_close FROM meta", "meta", &clean, e) < 0)
         return err_prefix(e, "%s is damaged", st->path);

@@ -63,7 +63,7 @@ static void done(void *ctx, enum loop_work_end how)
 
 int st_check_beside(struct storage *st, struct loop *loop, struct err *e)
 {
-    /* finish() reports the result once. */
+    /* A log that writes nothing: finish() reports the result once. */
     static const struct log quiet = {.fd = -1, .level = LOG_LVL_ERROR};
     struct st_beside *b = xcalloc(1, sizeof *b);
     b->owner = st;
@@ -80,7 +80,7 @@ int st_check_beside(struct storage *st, struct loop *loop, struct err *e)
     }
     b->lane = loop_lane_create(loop, "check", 1, 1);
     st->beside = b;
-    if (!loop_work(b->lane, work, done, b)) { /* no thread can be had */
+    if (!loop_work(b->lane, work, done, b)) { /* no thread can be started */
         work(b);
         done(b, LOOP_WORK_DONE);
     }

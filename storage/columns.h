@@ -87,8 +87,8 @@ DOMAIN(scale_kind, SCALE_MANUAL, SCALE_AUTO, 0);
 DOMAIN(dealloc_option, 0, DEALLOC_WAIT_FOR_DATA, 0); /* 0: with automatic scaling */
 DOMAIN(op_status, OP_IN_PROGRESS, OP_FAILED, 0);
 DOMAIN(kind, RES_GROUP, RES_VAULT, 0);
-DOMAIN(pool_kind, RES_CLUSTER, RES_BATCH_POOL, 0x3e0U); /* all between are no pools */
-DOMAIN(run_kind, RES_JOB, RES_BATCH_CHORE, 0xf80U);     /* all between have no runs */
+DOMAIN(pool_kind, RES_CLUSTER, RES_BATCH_POOL, 0x3e0U); /* no kind in between is a pool */
+DOMAIN(run_kind, RES_JOB, RES_BATCH_CHORE, 0xf80U);     /* no kind in between has runs */
 DOMAIN(share_kind, SHARE_FILES, SHARE_BLOBS, 0);
 DOMAIN(share_state, SHARE_MAKING, SHARE_DELETED, 0);
 DOMAIN(share_quota, 0, SHARE_QUOTA_MAX, 0);

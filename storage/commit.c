@@ -127,7 +127,8 @@ static int turn_commit(struct storage *st, struct err *why)
     st_used_keep(st);
     st->in_turn = false;
     st->turn_doomed = false;
-    st->changes_due = st->changes_due || (rc < 0 && st->changes_new); /* they are gone, too */
+    /* the triggers are gone, too */
+    st->changes_due = st->changes_due || (rc < 0 && st->changes_new);
     st->changes_new = false;
     st->dirty = st->dirty || rc == 0;
     st->counters.commits += rc == 0;

@@ -12,7 +12,7 @@
 struct filter_writer {
     struct strbuf sql;
     const char *const *columns;
-    int next; /* parameter */
+    int next; /* number of the next parameter */
 };
 
 /* Writes one comparison. IS and IS NOT are used because with `=` a comparison with a null column is
@@ -57,7 +57,7 @@ static void write_filter(struct filter_writer *w, const struct filter *f, bool n
     strbuf_putc(&w->sql, ')');
 }
 
-/* In the order of write_term(). */
+/* Binds the literals in the order in which write_term() wrote their parameters. */
 static void bind_filter(struct q *q, const struct filter *f, int *next)
 {
     if (f->kind == FILTER_TERM) {

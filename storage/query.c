@@ -180,7 +180,7 @@ const char *c_text(struct q *q, struct arena *a)
     return s ? arena_strndup(a, s, n) : NULL;
 }
 
-/* The next column, with a '\0' behind it. */
+/* Reads the next column, and adds a '\0' behind it. */
 static const void *copy_blob(struct q *q, struct arena *a, size_t *n)
 {
     const void *bytes = c_blob(q, n);
@@ -247,7 +247,7 @@ static int refuse_value(struct q *q, const struct st_row *row, const struct st_c
     return -1;
 }
 
-/* A failure ends the statement. */
+/* Reads a row into its struct. A failure ends the statement. */
 static int read_row(struct q *q, const struct st_row *row, struct arena *a, void *to, struct err *e)
 {
     memset(to, 0, row->size);

@@ -166,7 +166,7 @@ static const struct st_column kept_put_columns[] = {
     FROM_INT64("k.was_inode", was_inode, bits),
     FROM_INT64("k.was_mtime_ns", was_mtime_ns, bits),
     FROM_INT64("k.grows_from", grows_from, bits),
-    FROM_BOOL("k.grows_from <> -1", grows), /* -1: it is whole */
+    FROM_BOOL("k.grows_from <> -1", grows), /* -1: the put is a whole file */
 };
 #undef ROW
 ROW_OF(kept_put_row, struct kept_put, kept_put, NULL, "k");

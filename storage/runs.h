@@ -30,19 +30,20 @@ int st_dependency_add(struct storage *, struct arena *, const struct dependency 
                       int64_t now_us, struct err *) MUST_CHECK;
 struct st_settling {
     enum ended_how ended;
-    int limit; /* of dependents */
+    int limit; /* the most dependents to handle */
     int64_t now_us;
 };
 int st_dependency_settle(struct storage *, enum resource_kind awaited, int64_t awaited_id,
                          const struct st_settling *how, bool *left, struct err *) MUST_CHECK;
-/* A guarded move of a run's state; the only function that writes the state. */
+/* A guarded move of a run's state (ERR_CONFLICT if it is not `from`); the only function that writes
+ * the state. */
 struct st_run_move {
     int64_t id;
     enum run_state from, to;
     int64_t start_us; /* 0: unchanged; -1: clear (it waits again) */
-    int64_t end_us;   /* 0: leave */
-    int attempt;      /* 0: leave */
-    int failure;      /* -1: leave */
+    int64_t end_us;   /* 0: unchanged */
+    int attempt;      /* 0: unchanged */
+    int failure;      /* -1: unchanged */
     bool retry;       /* adds 1 to `retried` */
 };
 

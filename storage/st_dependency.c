@@ -117,7 +117,8 @@ static int settle(struct storage *st, void *ctx, struct err *e)
     struct settling *k = ctx;
     struct dependency *rows;
     size_t n;
-    if (st_dependency_remove(st, k->kind, k->id, e) < 0) /* it does not wait any more */
+    /* the ended resource itself does not wait any more */
+    if (st_dependency_remove(st, k->kind, k->id, e) < 0)
         return -1;
     if (st_dependency_awaiting(st, &k->a, k->kind, k->id, k->limit, &rows, &n, e) < 0)
         return -1;

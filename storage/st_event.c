@@ -33,7 +33,7 @@ int st_event_add(struct storage *st, const struct event *ev, struct err *e)
 /* The events of a turn. */
 struct events_noted {
     struct storage *st;
-    int64_t last; /* number */
+    int64_t last; /* number of the last event */
 };
 
 static void on_disk(void *ctx, const struct err *why)

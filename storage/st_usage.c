@@ -266,7 +266,7 @@ int st_usage_begin(struct storage *st, struct st_usage_reading *r, struct err *e
     int64_t first;
     assert(r->from_ms >= 0 && r->phase == USAGE_DAYS && r->arena);
     if (r->to_ms <= r->from_ms) {
-        r->phase = USAGE_ROWS; /* of no day */
+        r->phase = USAGE_ROWS; /* there is no day to read */
         return 0;
     }
     r->first = usage_day(r->from_ms + USAGE_DAY_MS - 1);

@@ -178,16 +178,17 @@ int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const ch
 #define ST_ANY_JOB 0
 typedef void (*st_job_changed_fn)(void *ctx, int64_t id);
 void st_watch_jobs(struct storage *, st_job_changed_fn fn, void *ctx);
-/* A guarded move of a job's execution state; the only function that writes the state. */
+/* A guarded move of a job's execution state (ERR_CONFLICT if it is not `from`); the only function
+ * that writes the state. */
 struct st_job_move {
     int64_t id;
     enum exec_state from, to;
     int64_t now_us;
-    int64_t start_us; /* 0: leave; -1: clear (requeue) */
-    int64_t end_us;   /* 0: leave */
+    int64_t start_us; /* 0: unchanged; -1: clear (requeue) */
+    int64_t end_us;   /* 0: unchanged */
     bool has_exit_code;
     int exit_code;
-    const char *errors; /* NULL: leave */
+    const char *errors; /* NULL: unchanged */
     int failure;        /* enum failure_code of `errors`; 0: none */
     const char *reason; /* for the event; NULL: the failure's name */
 };
@@ -205,13 +206,14 @@ struct node_use {
     /* names of jobs ("A, B"), or of tasks, that have runs there; NULL: none */
     const char *runs;
     enum node_state state;
-    int live; /* allocations */
+    int live; /* how many live allocations */
     enum vm_priority vm_priority;
     const char *why;            /* why the node is unusable; NULL: it is usable */
     struct capacity has, taken; /* taken: by its allocations */
 };
 
-/* A guarded move of a node's state; the only function that writes the state. */
+/* A guarded move of a node's state (ERR_CONFLICT if it is not `from`); the only function that
+ * writes the state. */
 struct st_node_move {
     int64_t id;
     enum node_state from, to;
@@ -228,8 +230,8 @@ int st_node_move(struct storage *, const struct st_node_move *m, struct err *) M
 /* ERR_CONFLICT while it holds an allocation. */
 int st_node_remove(struct storage *, int64_t id, struct err *);
 
-/* A guarded move of the allocation state; the only function that writes the state. Afterwards the
- * pool is not new any more. */
+/* A guarded move of a pool's allocation state (ERR_CONFLICT if it is not `from`); the only function
+ * that writes the state. Afterwards the pool is not new any more. */
 struct st_pool_move {
     int64_t id;
     enum resource_kind kind; /* the pool's */
@@ -251,7 +253,8 @@ int st_allocation_insert(struct storage *, const struct allocation *rows, size_t
  * allocation made now: "GUID-ATTEMPT-TERM.RANDOM-RANK-". No id is ever reused, even after a
  * restored backup. */
 const char *st_task_prefix(struct storage *, struct arena *, const struct run *r, int rank);
-/* A guarded move from al->state. It also writes the record of use (storage/usage.h). */
+/* A guarded move of an allocation from al->state (ERR_CONFLICT if it is in another state). It also
+ * writes the record of use (storage/usage.h). */
 struct allocation_end {
     enum allocation_state to;
     int64_t now_us;

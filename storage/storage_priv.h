@@ -232,7 +232,7 @@ int st_sql_clock(struct storage *st, const char *name, struct loop *loop);
 int st_sql_is_off(struct storage *st, const char *name, const bool *flag);
 /* Call when rows may have got old values back (a rollback). */
 void st_rows_undone(struct storage *st);
-/* May be called on a thread of the pool. */
+/* Makes a checkpoint. May be called on a thread of the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
 /* Moves the rest of the WAL into the database, and cuts the WAL to nothing. Does not wait:
  * SQLITE_BUSY if others read it. */

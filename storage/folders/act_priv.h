@@ -14,7 +14,7 @@ struct act;
 typedef enum file_fault (*act_fn)(struct act *a);
 
 struct act {
-    struct folder_job job; /* first */
+    struct folder_job job; /* must be first */
     act_fn run;
     char *share, *path, *to; /* `to`: another path, or NULL */
     char *from_share;        /* the folder of `from`; NULL: the share's folder */
@@ -30,7 +30,7 @@ struct act {
     bool has_md5, has_crc64, wants_crc64;
     uint64_t crc64;
     uint8_t md5[FILES_MD5];
-    int fd; /* open between two runs; -1 */
+    int fd; /* open between two calls of `run`; -1: not open */
     bool more;
     int error; /* errno */
     struct file_result r;
@@ -43,7 +43,7 @@ struct act *act_new(struct files *f, act_fn run, const struct file_place *at, fi
                     void *ctx);
 void act_begin(struct files *f, struct act *a);
 
-/* For kinds of jobs that contain an act. */
+/* Initializes the act inside a job of another kind. */
 void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx);
 /* On a worker: closes a->fd. */
 void act_close(struct act *a);

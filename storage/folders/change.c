@@ -32,7 +32,7 @@ void files_facts(struct files *f, const struct file_place *at, files_changed cb,
 /* --- many at once ----------------------------------------------------------------------------- */
 
 struct there_job {
-    struct act act; /* first */
+    struct act act; /* must be first */
     char **path;    /* owned */
     bool *there;    /* owned */
     size_t n;
@@ -141,7 +141,7 @@ static enum file_fault remove_directory(struct act *a, const struct above *up)
 {
     int rc = unlinkat(up->dir, up->name, AT_REMOVEDIR);
     if (rc < 0 && (errno == EEXIST || errno == ENOTEMPTY)) {
-        unfinished_sweep_all(up->dir, up->name); /* which nobody sees */
+        unfinished_sweep_all(up->dir, up->name); /* unfinished files, which nobody sees */
         rc = unlinkat(up->dir, up->name, AT_REMOVEDIR);
     }
     if (rc == 0)
@@ -151,7 +151,8 @@ static enum file_fault remove_directory(struct act *a, const struct above *up)
     return fault_of(errno == EEXIST ? ENOTEMPTY : errno);
 }
 
-/* A link is removed if it is shown as a file; special files, and links to directories, stay. */
+/* Removes a file, or a link that is shown as a file. Special files, and links to directories,
+ * stay. */
 static enum file_fault remove_file(struct act *a, const struct above *up)
 {
     bool is_link = false;
@@ -238,7 +239,7 @@ static enum file_fault rename_both(struct act *a, const struct above *from, cons
     if ((fault ? place_rename_new(from->dir, from->name, to->dir, to->name)
                : renameat(from->dir, from->name, to->dir, to->name)) < 0)
         return errno == EEXIST   ? what_is_there(to->dir, to->name)
-               : errno == EINVAL ? FILE_BAD_NAME /* into itself */
+               : errno == EINVAL ? FILE_BAD_NAME /* a directory into itself */
                                  : fault_of(errno);
     fault = facts_at(to->dir, to->name, &a->r.facts, NULL);
     if (!fault)

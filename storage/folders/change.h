@@ -56,8 +56,8 @@ void files_there(struct files *f, const char *share, const char *const *paths, s
 /* Queries a path: a file or a directory. */
 void files_facts(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 
-/* Fails if the path exists: FILE_IS_DIRECTORY, FILE_IS_FILE. `mode` is exact, whatever the
- * umask. */
+/* Makes a directory. Fails if the path exists: FILE_IS_DIRECTORY, FILE_IS_FILE. `mode` is exact,
+ * whatever the umask. */
 void files_make_directory(struct files *f, const struct file_place *at, mode_t mode,
                           files_changed cb, void *ctx);
 /* Removes an empty directory. Fails with FILE_NOT_EMPTY or FILE_IS_FILE. */
@@ -67,7 +67,7 @@ void files_remove_directory(struct files *f, const struct file_place *at, files_
  * directory. */
 void files_remove_file(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 
-/* Leaves a file's or directory's time unchanged. */
+/* As a time: leaves the time of the file or directory unchanged. */
 #define FILES_TIME_KEPT INT64_MIN
 /* Cuts or lengthens a file. */
 void files_set_size(struct files *f, const struct file_place *at, uint64_t size, files_changed cb,
@@ -81,7 +81,7 @@ void files_set_times(struct files *f, const struct file_place *at, int64_t mtime
 struct files_write {
     struct file_place at;
     uint64_t offset;
-    char *bytes; /* malloc; becomes the room's */
+    char *bytes; /* malloc'ed; files_write() frees them */
     size_t n;
     bool appends; /* `offset` must be the file's end: FILE_BEYOND_END. Otherwise all bytes must lie
                      within the file. A caller has one append to a file at a time. */
@@ -128,7 +128,7 @@ void files_data(struct files *f, const struct file_place *at, files_changed cb, 
 struct files_rename {
     struct file_place at;
     const char *to; /* in the share of `at` */
-    bool replaces;  /* a file by a file */
+    bool replaces;  /* a file may replace an existing file */
 };
 /* FILE_MISSING: the source does not exist. FILE_PARENT_MISSING: the parent of `to` does not exist.
  * FILE_IS_FILE, FILE_IS_DIRECTORY: `to` is a file or directory. */

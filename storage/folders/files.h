@@ -32,7 +32,7 @@
 #include "lib/loop.h"
 
 #define FILES_WORKERS 2       /* of one share */
-#define FILES_HUNG_US 2000000 /* us; a longer call is taken for a hanging one */
+#define FILES_HUNG_US 2000000 /* us; a call that takes longer counts as hanging */
 
 struct files;
 
@@ -53,7 +53,7 @@ struct files_counts {
     uint64_t done;        /* pieces of work, ever */
     /* requests of clients that failed: share hung, queue full, too many shares busy */
     uint64_t refused;
-    uint64_t bytes; /* read */
+    uint64_t bytes; /* bytes that were read */
 };
 void files_count(const struct files *f, struct files_counts *out);
 
@@ -80,9 +80,9 @@ enum file_fault {
     FILE_BEYOND_END, /* the bytes lie beyond the file's end */
     FILE_MD5_WRONG,
     FILE_CRC64_WRONG,
-    FILE_TOO_LARGE, /* for the file system */
+    FILE_TOO_LARGE, /* too large for the file system */
     FILE_FULL,      /* the file system is full, or a quota is used up */
-    FILE_FORBIDDEN, /* to the daemon */
+    FILE_FORBIDDEN, /* the daemon may not access it */
     FILE_UNAVAILABLE,
     FILE_BROKEN, /* anything else */
     FILE_FAULTS
@@ -175,7 +175,7 @@ int file_entry_by_name(const void *a, const void *b);
 struct files_list {
     struct file_place at;
     const char *base; /* above at.path; see base_is_missing */
-    size_t max;       /* entries */
+    size_t max;       /* the most entries */
     bool files_only;
 };
 /* Lists a directory: regular files, links to regular files inside the share, and directories. The

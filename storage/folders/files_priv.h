@@ -16,10 +16,11 @@ struct folder_share;
 struct folder_job;
 
 struct job_kind {
-    /* On a worker. True: there is more to do, after other work had its turn. */
+    /* Called on a worker. True: there is more to do, and it is called again after other work had
+     * its turn. */
     bool (*step)(struct folder_job *job);
-    /* On the loop, once: reports success, or the reason `why`. With a `why` a worker may still be
-     * in step(), so only the callback may be read. */
+    /* Called on the loop, once: reports success, or the reason `why`. If `why` is set, a worker may
+     * still be in step(), so only the callback may be read. */
     void (*tell)(struct folder_job *job, const struct err *why);
     /* Called on the loop, when no worker is in the job's step. */
     void (*destroy)(struct folder_job *job);
@@ -33,13 +34,13 @@ struct job_kind {
  * share runs, so that a parallel reader sees a range as a whole. */
 enum job_reach { REACHES_NO_BYTES, READS_BYTES, WRITES_BYTES };
 
-/* First member of the struct of each kind. */
+/* A piece of work; the first member of the struct of each kind. */
 struct folder_job {
     struct folder_job *next; /* in the queue */
     struct folder_share *share;
     const struct job_kind *kind;
-    bool told; /* loop's */
-    bool more; /* worker's, until the step's end */
+    bool told; /* owned by the loop */
+    bool more; /* owned by the worker until the step ends */
     /* owned by the worker until the step ends: the next step accesses no bytes of files */
     bool lets_go;
     enum job_reach reach; /* owned by the loop */

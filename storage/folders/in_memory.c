@@ -28,7 +28,7 @@
 struct in_memory {
     char *folder;
     int mounts_fd;        /* reports changes (proc(5)); -1: not available */
-    struct strbuf mounts; /* places below the folder, each a line */
+    struct strbuf mounts; /* mount points below the folder, one in each line */
 };
 
 /* See proc(5): the fifth word of a line is the mount point. Blanks in it are written as \040, which

@@ -12,7 +12,7 @@ struct in_memory;
 
 /* NULL: the folder's file system is not in memory. The caller closes the result. */
 struct in_memory *in_memory_open(const char *folder);
-void in_memory_close(struct in_memory *m); /* NULL too */
+void in_memory_close(struct in_memory *m); /* NULL is accepted */
 /* Whether the folder is in memory; valid until in_memory_changed() returns true. False if `m` is
  * NULL. */
 bool in_memory_has(const struct in_memory *m, const char *folder);

@@ -20,7 +20,8 @@
 #include "storage/folders/names_priv.h"
 #include "storage/folders/place_priv.h"
 
-/* Entries a step: each takes one or two calls, some ms altogether on a nearby server. */
+/* How many entries one step reads: each takes one or two calls, some ms altogether on a nearby
+ * server. */
 #define ENTRIES_A_STEP 256
 
 static void entries_free(struct file_entries *l)
@@ -46,7 +47,7 @@ struct list_job {
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-/* Reads the target of a link, if it is inside the share. */
+/* Reads the facts of a link's target, if it is inside the share. */
 static int stat_link(const struct list_job *l, const char *name, struct stat *st)
 {
     /* the link may lie in the share's own folder */

@@ -17,7 +17,7 @@ struct name {
 struct dir_names {
     struct name *at;
     size_t n, max;
-    bool is_cut; /* there are more */
+    bool is_cut; /* there are more names than `max` */
 };
 
 void names_offer(struct dir_names *names, const char *text, unsigned char type);

@@ -21,7 +21,7 @@
 #define ENTRIES_A_STEP 256
 
 struct page_job {
-    struct folder_job job; /* first */
+    struct folder_job job; /* must be first */
     char *share, *path, *prefix, *after;
     DIR *dir;               /* open between steps */
     struct dir_names names; /* one more name than the page has */

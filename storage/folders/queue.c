@@ -59,7 +59,8 @@ void say_unavailable(struct err *e, const struct files *f)
 
 bool job_is_clients(const struct folder_job *job)
 {
-    return !job->kind->is_own && !job->kind->is_begun && !job->lets_go; /* bytes are written */
+    /* lets_go: the bytes are written, and must be synced */
+    return !job->kind->is_own && !job->kind->is_begun && !job->lets_go;
 }
 
 void queue_add(struct folder_share *s, struct folder_job *job)
@@ -121,7 +122,7 @@ void queue_refuse(struct folder_share *s, bool (*chosen)(const struct folder_job
         end = &(*end)->next;
         *end = NULL;
     }
-    while (ended) { /* callbacks may ask for more */
+    while (ended) { /* callbacks may begin more jobs */
         struct folder_job *job = ended;
         ended = job->next;
         s->files->counts.refused += job_is_clients(job) && !s->files->stopping;

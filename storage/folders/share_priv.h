@@ -36,13 +36,13 @@ struct files {
     struct loop *loop;
     const struct log *log;
     struct folder_share *shares;
-    struct files_counts counts; /* done, refused, bytes, open */
+    struct files_counts counts; /* only done, refused, bytes and open are set */
     bool stopping;
     bool without_sync;
-    struct clock time;        /* files_in_time(); .now_us NULL: the machine's */
-    int64_t last_time_ns;     /* that it gave */
-    uint64_t times;           /* how many */
-    struct in_memory *memory; /* NULL: nothing is */
+    struct clock time;        /* set by files_in_time(); .now_us NULL: the machine's clock */
+    int64_t last_time_ns;     /* the last time that files_time_ns() gave */
+    uint64_t times;           /* how many times it gave */
+    struct in_memory *memory; /* NULL: no folder is in memory */
     struct loop_timer *stop_timer;
     /* closing lanes, and other work that must end before this struct can be freed */
     size_t closing;

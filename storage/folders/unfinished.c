@@ -117,7 +117,8 @@ static bool is_same_mount(int a, int b)
            x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor;
 }
 
-/* Opens the file where it may have a name that can be renamed into `dir`. */
+/* Opens a directory in which the unfinished file may have a name, and from which it can be renamed
+ * into `dir`. */
 static int open_beside(const struct unfinished *u, int dir)
 {
     int fd = u->beside ? open(u->beside, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -159,7 +160,7 @@ static int open_named(struct unfinished *u)
             openat(u->dir, u->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, u->mode);
         if (u->fd >= 0 && lock(u->fd))
             return u->fd;
-        free(u->name); /* nothing to be removed */
+        free(u->name); /* there is no name to remove */
         u->name = NULL;
         if (u->fd < 0)
             return -1;
@@ -351,7 +352,7 @@ static uint64_t hole_at(const struct unfinished *u, int from, uint64_t offset, u
     if (unfinished_hashes(u))
         return 0;
     off_t data = lseek(from, (off_t)offset, SEEK_DATA), end;
-    if (data < 0 && errno == ENXIO) { /* there is no more */
+    if (data < 0 && errno == ENXIO) { /* there is no more data */
         end = lseek(from, 0, SEEK_END);
         data = end > (off_t)offset ? end : (off_t)offset;
     }
@@ -464,7 +465,7 @@ static enum file_fault into_place(struct unfinished *u, int dir, const char *nam
         place_set_time(dir, u->time_ns);
         return FILE_FINE;
     }
-    if (errno == EEXIST && !*existed && !u->is_new) /* it has just come */
+    if (errno == EEXIST && !*existed && !u->is_new) /* a file has just been put there */
         return into_place(u, dir, name, existed);
     return errno == EEXIST ? FILE_IS_FILE : fault_of(errno);
 }
@@ -502,7 +503,7 @@ static enum file_fault into_directory(struct unfinished *u, bool *existed)
     return fault;
 }
 
-/* After the last byte. */
+/* Call after the last byte: compares the hashes with the expected ones. */
 static enum file_fault check_hashes(struct unfinished *u, const uint8_t *md5, struct file_result *r)
 {
     r->crc64 = u->crc64;

@@ -43,7 +43,7 @@ struct upload_piece {
 };
 
 struct upload_job {
-    struct act act;             /* first */
+    struct act act;             /* must be first */
     struct unfinished *file;    /* owned by the job until the upload has begun */
     struct file_upload *upload; /* NULL until then */
     files_uploading begun;
@@ -63,7 +63,7 @@ static struct upload_job *job_of(struct act *a)
 /* --- giving up -------------------------------------------------------------------------------- */
 
 struct give_up_job {
-    struct folder_job job; /* first */
+    struct folder_job job; /* must be first */
     struct unfinished *file;
 };
 
@@ -174,7 +174,7 @@ static void upload_tell(struct folder_job *job, const struct err *why)
 
 static const struct job_kind upload_kind = {
     .step = act_step, .tell = upload_tell, .destroy = upload_free, .is_quick = true};
-/* Many bytes. */
+/* A job with many bytes: it always needs a worker. */
 static const struct job_kind piece_kind = {
     .step = act_step, .tell = upload_tell, .destroy = upload_free};
 
@@ -407,7 +407,7 @@ static enum file_fault run_stage(struct act *a)
     return fault ? fault : unfinished_stage(file, a->has_md5 ? a->md5 : NULL, &a->r);
 }
 
-/* A job with all bytes. */
+/* Makes a job that gets all bytes of the file at once. */
 static struct upload_job *whole_job(struct files *f, const struct files_upload *what,
                                     const struct file_content *all)
 {
@@ -478,9 +478,9 @@ void files_put(struct files *f, const struct files_upload *what, const struct fi
 /* --- settling --------------------------------------------------------------------------------- */
 
 struct settle_job {
-    struct folder_job job; /* first */
+    struct folder_job job; /* must be first */
     struct file_upload **upload;
-    struct unfinished **file; /* theirs, for the worker */
+    struct unfinished **file; /* the files of `upload`, for the worker */
     size_t n;
     int error;
     files_done cb;

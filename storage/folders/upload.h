@@ -67,7 +67,7 @@ void upload_end(struct file_upload *u);
 
 /* All bytes of a file. */
 struct file_content {
-    char *bytes; /* malloc'ed; the room frees them */
+    char *bytes; /* malloc'ed; they are freed in any case */
     size_t n;
     const uint8_t *md5; /* what their MD5 must be; NULL: it is not checked */
 };
@@ -100,8 +100,8 @@ struct files_restore {
     struct files_upload what;
     const char *bytes;
     size_t n;
-    uint64_t inode;       /* inode of the staged file, */
-    int64_t mtime_ns;     /* and its time of staging */
+    uint64_t inode;       /* inode of the staged file */
+    int64_t mtime_ns;     /* mtime of the staged file */
     bool was_cut;         /* the kernel has started again since */
     uint64_t was_inode;   /* inode of the file that it replaced; 0: none */
     int64_t was_mtime_ns; /* mtime of that file */

@@ -23,7 +23,7 @@
 #include "storage/folders/names_priv.h"
 #include "storage/folders/place_priv.h"
 
-/* Entries a step: some ms altogether on a nearby server. */
+/* How many entries one step reads: some ms altogether on a nearby server. */
 #define ENTRIES_A_STEP 256
 /* The most names of one directory to keep. */
 #define NAMES_MAX 8192
@@ -38,7 +38,7 @@ struct walk_level {
 };
 
 struct walk_job {
-    struct folder_job job; /* first */
+    struct folder_job job; /* must be first */
     char *share, *prefix, *delimiter;
     char *after; /* items up to this one are complete; NULL: none */
     size_t max;

@@ -9,9 +9,9 @@
 #include "storage/folders/files_priv.h"
 
 struct files_work {
-    struct folder_job job; /* first */
+    struct folder_job job; /* must be first */
     const struct files_task *task;
-    void *ctx; /* NULL: given back */
+    void *ctx; /* NULL: given back to the caller */
 };
 
 static bool work_step(struct folder_job *job)

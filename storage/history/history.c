@@ -15,7 +15,7 @@
 #define SECOND_US  INT64_C(1000000)
 #define BATCH_US   (2 * SECOND_US)
 #define RETRY_US   (60 * SECOND_US)
-#define PATIENT_US (3 * SECOND_US) /* at the end */
+#define PATIENT_US (3 * SECOND_US) /* how long the close waits for the thread */
 #define WAITING    4096            /* samples; half a minute of 2,000 nodes */
 #define READS      64
 #define READ_US    (10 * SECOND_US)
@@ -58,12 +58,12 @@ struct history {
     char *path;
     struct loop_lane *lane;
     struct loop_timer *timer, *overdue;
-    struct history_file file; /* the thread's */
+    struct history_file file; /* owned by the thread */
     struct sample_list list;
     struct sample_batch batch;
     bool writing, armed, closing;
     bool told_lost, told_failed;
-    int64_t retry_us; /* monotonic; 0: now */
+    int64_t retry_us; /* when writing may be tried again (monotonic); 0: at any time */
     struct read *reads;
     struct history_counts counts;
     loop_fn closed;
@@ -175,7 +175,7 @@ static void begin_write(struct history *s)
     s->writing = loop_work(s->lane, write_batch, on_written, s);
     if (s->writing)
         return;
-    s->counts.lost += s->batch.list.n; /* reads fill the lane */
+    s->counts.lost += s->batch.list.n; /* the lane is full of reads */
     free_list(&s->batch.list);
 }
 

@@ -25,7 +25,7 @@ struct history_config {
     const char *path;
     /* the most bytes of the file; 0: 8 GiB. When it is full, old samples are forgotten earlier */
     int64_t bytes_most;
-    int64_t batch_us; /* samples are written so often; 0: every 2 s */
+    int64_t batch_us; /* pause between two writes of samples; 0: 2 s */
 };
 
 /* Makes the history. The thread opens the file later. */

@@ -51,7 +51,7 @@ int history_file_open(struct history_file *f, const char *path, int64_t bytes_mo
 void history_file_close(struct history_file *f);
 int history_file_begin(struct history_file *f, struct err *e) MUST_CHECK;
 int history_file_end(struct history_file *f, int rc, struct err *e) MUST_CHECK;
-/* Within a transaction. */
+/* Adds a sample; call it within a transaction. */
 int history_file_add(struct history_file *f, const char *name, const struct node_sample *s,
                      struct err *e) MUST_CHECK;
 /* Handles nodes that send no samples any more: averages their last step, and forgets samples that

@@ -14,7 +14,7 @@
 #define COUNT(member, name, most) +1
 enum { NODE_VALUES = 0 SAMPLE_NODE_VALUES(COUNT), GPU_VALUES = 0 SAMPLE_GPU_VALUES(COUNT) };
 #undef COUNT
-#define VALUES_MOST 64 /* of a later program */
+#define VALUES_MOST 64 /* the most values that any later version writes */
 
 static void put(struct strbuf *out, uint64_t n)
 {
@@ -42,7 +42,7 @@ static void put_gpu(struct strbuf *out, const struct gpu_sample *g)
 
 void sample_pack(const struct node_sample *s, struct strbuf *out)
 {
-    const struct node_sample *g = s; /* the name that PUT has */
+    const struct node_sample *g = s; /* the name that the macro PUT uses */
     put(out, NODE_VALUES);
     SAMPLE_NODE_VALUES(PUT)
     put(out, (uint64_t)s->n_gpus);

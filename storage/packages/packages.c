@@ -36,7 +36,7 @@ struct packages {
     struct packages_config c;
     struct loop_lane *lane;
     char *dir;
-    struct keep *keeps; /* under way */
+    struct keep *keeps; /* archives that are being kept */
     bool sweep_wanted, sweeping;
     bool stopping, lane_gone;
     uint64_t next; /* number of the next unfinished file */

@@ -19,7 +19,7 @@ struct url_reader {
 };
 struct blob_place {
     struct file_place at;                 /* its bytes */
-    const struct archived_blob *archived; /* NULL: it is not */
+    const struct archived_blob *archived; /* NULL: the blob is not archived */
 };
 /* The folders of a container's blobs: its own folder, and the account's folder of blobs that no
  * file name can express (struct share_item). */

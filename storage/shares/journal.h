@@ -99,8 +99,9 @@ void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload);
 /* Call when the file of the put is placed and already on disk. */
 void journal_settled(struct journal *j, const struct journal_entry *entry);
-/* Call when the put could not be placed, or its turn was rolled back. This turn's writes remove its
- * row and restore the blob's row. If this turn is lost, the next start completes the put. */
+/* Call when the put could not be placed, or its turn was rolled back. Removes the put's row in this
+ * turn, in which the caller also restores the blob's row. If this turn is lost, the next start
+ * completes the put. */
 void journal_drop(struct journal *j, const struct journal_entry *entry);
 /* Call when it is unknown whether the put is placed (journal_may_happen()): its row stays, so that
  * the next start completes the put. */

@@ -19,7 +19,7 @@ int journal_guard(struct journal *j, const struct item_change *change, struct jo
 {
     struct item_change c = *change;
     c.id = j->last_id + 1;
-    journal_forget(j); /* in this transaction */
+    journal_forget(j); /* removes the rows in this transaction */
     if (st_item_change_add(j->c.storage, &c, e) < 0)
         return -1;
     *out = (struct journal_entry){c.id, 0};
@@ -104,7 +104,7 @@ static int remove_snapshots(struct journal *j, struct arena *a, const struct fou
 static int removes(struct journal *j, struct arena *a, const struct found_change *f, struct err *e)
 {
     if (f->noted || (f->there && !is_as_before(f)))
-        return 0; /* it was made anew */
+        return 0; /* the blob was made anew */
     if (f->there) {
         tell(j, f, "done");
         if (files_remove_now(&f->at, e) < 0)
@@ -147,7 +147,7 @@ static int look(struct journal *j, struct arena *a, struct found_change *f, stru
     f->noted = rc > 0;
     if (rc < 0)
         return -1;
-    return fault == FILE_IS_DIRECTORY || fault == FILE_SPECIAL; /* somebody else's */
+    return fault == FILE_IS_DIRECTORY || fault == FILE_SPECIAL; /* not the daemon's file */
 }
 
 static int settle(struct journal *j, struct arena *a, struct found_change *f, struct err *e)
@@ -169,7 +169,7 @@ static int replay_one(struct journal *j, struct arena *a, int64_t id, struct err
         rc = st_share_by_id(j->c.storage, a, c.was.share_id, &s, e);
     if (rc < 0)
         return -1;
-    if (rc == 0) /* its share has gone */
+    if (rc == 0) /* the share was removed */
         return st_item_change_remove(j->c.storage, id, e);
     if (s.state != SHARE_THERE)
         return 0;

@@ -15,7 +15,7 @@ struct placed {
     struct journal_entry entry;
 };
 
-struct round { /* of settling */
+struct round { /* files that are synced together */
     struct placed *put;
     size_t n;
 };
@@ -28,11 +28,11 @@ struct ended_row {
 struct journal {
     struct journal_config c;
     char *storage_dir, *boot; /* boot: id of the kernel's present boot */
-    struct loop_timer *timer; /* set: a round begins then */
+    struct loop_timer *timer; /* when it fires, a round begins */
     struct round next;        /* placed files, for the next round */
     struct round now;         /* the round that is being synced; n = 0: none */
     size_t puts, bytes;       /* how many puts, and bytes of puts, are kept and not settled yet */
-    int64_t last_id;          /* of puts and changes */
+    int64_t last_id;          /* the last id of puts and changes */
     bool waits, stopped;
     bool ends_requests;      /* journal_end_requests() was called */
     struct ended_row *ended; /* rows that must be removed; owned */

@@ -145,7 +145,7 @@ int shares_check_named(struct shares *sh, const struct share_name *n, struct err
     int rc = n->is_elsewhere ? 0 : check_going(&m, e);
     if (rc == 0 && !n->is_elsewhere)
         rc = sh->c.strict ? check_there(&m, e) : check_name(&m, e);
-    bool is_made = m.has_account && (sh->c.strict || !m.acct.implicit); /* by somebody's PUT */
+    bool is_made = m.has_account && (sh->c.strict || !m.acct.implicit); /* by a client's PUT */
     if (rc == 0 && m.has_account && (n->needs_key || (is_made && n->key && !n->is_elsewhere)))
         rc = check_key(&m, e);
     arena_free(&m.a);

@@ -85,7 +85,7 @@ void share_await_written(struct shares *sh, int64_t id, enum share_state want, s
                          void *ctx);
 /* Ends all requests of the map. */
 void share_pendings_end(struct id_map *map, const struct err *why);
-/* After share_pendings_end(). */
+/* Call after share_pendings_end(). */
 void share_pendings_free(struct id_map *map);
 
 /* --- named.c ---------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 /* `why` is NULL on success. Called once, never inside the original call. */
 typedef void (*shares_counted)(void *ctx, const struct err *why, enum file_fault fault,
                                uint64_t bytes);
-/* The arena lives until the callback. */
+/* Counts the bytes of a share's files. The arena must live until the callback. */
 void shares_count(const struct shares *sh, struct arena *a, const struct share *s,
                   shares_counted cb, void *ctx);
 
