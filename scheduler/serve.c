@@ -29,9 +29,8 @@
 int pass_fail_queue(struct pass *p, struct err *e)
 {
     const struct front *front = p->front;
+    /* If the front removes runs, most runs need not fail: the pool is woken after their removal. */
     if (front->ops->removes_runs && front->ops->removes_runs(front))
-        /* the front removes most of these runs, so they need not fail; the pool is woken after
-         * their removal */
         return 0;
     struct run *runs;
     size_t n;
@@ -100,7 +99,7 @@ static int assign(struct pass *p, const struct run *r, const struct plan_node *c
                                      .takes = r->need_whole ? nd->has : need_of(r)};
         if (r->need_whole)
             continue;
-        /* without pick_devices(), for pools that count only slots */
+        /* in a pool that counts only slots, each run may use all GPUs */
         parts[i].devices = runs_all_devices(p->a, nd);
         if (p->pool.slots == 0 && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
             return -1;

@@ -173,7 +173,7 @@ struct run_slot {
     /* tasks of remote commands that were requested over one link and have not ended; owned */
     struct run_far_end *far_ends;
     int n_far_ends;
-    int n_failed_far_ends; /* tasks of far_ends that failed over this link */
+    int n_failed_far_ends; /* how many such tasks have failed over this link */
 };
 
 struct live_run {

@@ -15,7 +15,7 @@ struct run_step {
     struct run_task *task; /* for requests that run a task */
     enum failure_code code;
     const char *what;
-    /* the request touches only files of the node, so its failure is the node's fault */
+    /* the request touches nothing but the node's directory, so an I/O error is the node's fault */
     bool on_node;
 };
 

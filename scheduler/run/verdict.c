@@ -280,8 +280,9 @@ static bool refused_enough(struct run_slot *slot)
 /* If a start failed on a node whose disk is full, or cannot be written, the run is not to blame: it
  * is requeued, and the node is closed. So before the run fails, the node is asked for its disk. */
 
-/* Whether the disk of the slot's node had room at an error at `at_us` (0: no request to the node
- * failed). ROOM_ASKED: not known yet; the node's answer, or its next link, will wake the run. */
+/* Whether the disk of the slot's node has room, as asked after the error at `at_us` (0: no request
+ * to the node failed). ROOM_ASKED: not known yet; the node's answer, or its next link, will wake
+ * the run. */
 static enum room room_of(struct live_run *run, struct run_slot *slot, int64_t at_us)
 {
     if (!slot->tenant.node || at_us == 0 || run->row.attempt >= ATTEMPTS_MAX)
@@ -468,7 +469,7 @@ static bool still_has(const struct live_run *run, const struct node *nd, size_t 
 /* Checks whether a node is lost or leaving, or a task has vanished from a node. */
 static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
 {
-    /* kept if the pool has no row any more, because it was deleted */
+    /* the default, for a pool that has no row any more because it was deleted */
     struct pool p = {.going = true};
     struct node *nodes;
     size_t n, i = 0;
