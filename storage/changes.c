@@ -217,9 +217,9 @@ static void put_removed(struct strbuf *out, struct arena *a, const struct kept_k
     put_change(out, k, "OLD", SQL_CHANGE_REMOVED, state ? state : state_of(a, k, "OLD"), "0", true);
 }
 
-/* Appends the trigger for updates of a table. Changes of `columns` change the resource, and so do
- * changes of its state and of the column that tells whether it exists (`state`, `group_id` or
- * `deleted_us`). */
+/* Appends the trigger for updates of a table. A change of `columns` or of the state changes the
+ * resource. A change of the column that tells whether it exists (`state`, `group_id` or
+ * `deleted_us`) makes or removes it. */
 static void put_done(struct strbuf *out, struct arena *a, const struct kept_kind *k)
 {
     struct strbuf differs = STRBUF_INIT;

@@ -199,8 +199,8 @@ bool st_has_pending(const struct storage *st)
     return st->in_turn || st->dirty || st->syncing;
 }
 
-/* Rolls back a part of the turn. `n`: the number of uses that were counted before the part. If
- * st_tx() returns -1, SQLite has ended the transaction already, or ends it now. */
+/* Rolls back a part of the turn, unless the whole turn is rolled back anyway. `n`: the number of
+ * uses that were counted before the part. */
 static void part_undo(struct storage *st, size_t n)
 {
     if (st->turn_doomed)

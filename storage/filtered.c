@@ -15,8 +15,8 @@ struct filter_writer {
     int next; /* number of the next parameter */
 };
 
-/* Writes one comparison. IS and IS NOT are used because with `=` a comparison with a null column is
- * neither true nor false, which matters under NOT. */
+/* Writes one comparison. IS, IS NOT and ifnull() are used because other comparisons with a null
+ * column are neither true nor false, which matters under NOT. */
 static void write_term(struct filter_writer *w, const struct filter_term *t, bool negated)
 {
     static const char *const operators[FILTER_OPS] = {

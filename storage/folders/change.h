@@ -121,8 +121,8 @@ void files_md5(struct files *f, const struct file_place *at, const struct file_r
 /* The CRC64 of a range of a few MiB at most; the part beyond the file's end is ignored. */
 void files_crc64(struct files *f, const struct file_place *at, const struct file_range *range,
                  files_changed cb, void *ctx);
-/* The ranges that contain data, as far as the file system reports them; in order, and ranges that
- * touch are joined. */
+/* The ranges that contain data, as far as the file system reports them; in order, with a gap
+ * between any two ranges. */
 void files_data(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 
 struct files_rename {
