@@ -83,8 +83,8 @@ void journal_end_requests(struct journal *j);
  * begin. */
 bool journal_may_happen(const struct journal *j, const struct err *why);
 
-/* Whether the journal accepts `n` more bytes. False: too much is not settled yet, because the disk
- * is slow. */
+/* Whether the journal accepts `n` more bytes. False: these are too many for one put, too much is
+ * not settled yet because the disk is slow, or the journal was stopped. */
 bool journal_takes(const struct journal *j, size_t n);
 struct journal_entry {
     int64_t id;
