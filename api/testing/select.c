@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks a selector, with the nearest name of an operation in its error, and compares it with the
- * properties of a request. The texts of a selector belong to its owner. On the loop's thread.
+ * Checks a selector (an error names the operation with the most similar name), and compares it with
+ * the properties of a request. The texts of a selector belong to its owner. On the loop's thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "storage/batch.h"
 #include "storage/detachment.h"
 
-/* Bytes of names in an error message, approximately. */
+/* About how many bytes of names an error message contains. */
 #define NAMED_MAX  300
 #define STATUS_MAX 599
 
@@ -32,7 +32,7 @@ static const struct field selector_rows[] = {
 };
 SCHEMA(selector_body, selector_rows, "Selector", FILLS(selector));
 
-/* The operation with the most similar name; distance 0: it has this name. */
+/* Finds the operation with the most similar name; distance 0: it has exactly this name. */
 static struct nearest operation_near(const struct testing *t, const char *name)
 {
     struct nearest near = nearest_to(name);

@@ -45,8 +45,8 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {BASE "/{rest*}", CLOCK, NULL};
 
-/* The query parameters of each handler; a handler that is not listed takes none. Others are
- * refused, because a misspelt filter would match everything and remove it. */
+/* The query parameters of each handler; a handler that is not listed takes none. Other parameters
+ * are refused: with a misspelt filter, a removal would remove everything. */
 static const struct {
     api_handler handler;
     const char *names[7];

@@ -119,7 +119,7 @@ static bool drop(struct testing_strict *s, const char *subscription)
     return false;
 }
 
-/* Takes over `p`; replaces the profile of its subscription. */
+/* Takes ownership of `p`, and replaces the earlier profile of its subscription. */
 static void put(struct testing_strict *s, struct strict_profile *p)
 {
     if (!p->subscription) {
@@ -164,7 +164,7 @@ static const struct field body_rows[] = {TEXT("subscription", INTO(strict_body, 
 #undef LIMIT_ROW
 static SCHEMA(strict_body, body_rows, "Strict", FILLS(strict_body));
 
-/* *out: the id as rows have it; NULL: the request names no subscription. */
+/* *out: the subscription's id as rows contain it; NULL: the body names no subscription. */
 static int read_subscription(struct request *r, const char *id, const char **out, struct err *e)
 {
     struct subscription found;
@@ -233,7 +233,7 @@ struct replied *strict_set(struct request *r)
     return reply_json(r, 200, render(p));
 }
 
-/* ?subscription=ID: the profile that applies there. */
+/* Query: ?subscription=ID: shows the profile that applies to it. */
 struct replied *strict_show(struct request *r)
 {
     struct err e;
@@ -279,7 +279,7 @@ const struct strict_profile *strict_profile_of(const struct testing_strict *s,
 bool strict_is_on(const void *ctx, const char *subscription)
 {
     const struct testing_strict *s = ctx;
-    if (subscription) /* work that waited for a pace does not wait after a reset */
+    if (subscription) /* groups that a reset has detached do not wait for delays of strict mode */
         return strcmp(subscription, GROUPS_DETACHED) != 0 && strict_profile_of(s, subscription)->on;
     for (const struct strict_profile *p = s->first; p; p = p->next)
         if (p->on)

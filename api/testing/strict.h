@@ -39,14 +39,14 @@ struct testing_strict {
 /* The profile that applies in a subscription. Never NULL. */
 const struct strict_profile *strict_profile_of(const struct testing_strict *s,
                                                const char *subscription);
-/* For struct pace; ctx is a struct testing_strict. */
+/* Functions for struct pace; ctx is a struct testing_strict. */
 bool strict_is_on(const void *ctx, const char *subscription);
 int64_t strict_takes_us(const void *ctx, const char *subscription, enum pace_step step);
 
 /* --- strict_limits.c -------------------------------------------------------------------------- */
 
-/* Counts a request before it is carried out. Not NULL: the limit was reached already, and this is
- * the reply. */
+/* Counts a request before it is carried out. Returns the error reply if the limit was reached
+ * already, else NULL. */
 const struct injected *strict_count_request(struct testing_strict *s, struct request *r);
 
 #endif

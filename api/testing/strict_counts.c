@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table by limit and scope. All counts of a limit last equally long, so the first entry of a list
- * in order of beginnings ends first. (After the clock was set back a list is out of order for a
- * while; is_over() then still decides when an entry is looked up.)
+ * Keeps the counts in a table by limit and scope. All counts of one limit last equally long, so in
+ * a list ordered by their beginnings the first count also ends first. (If the clock was set back, a
+ * list is out of order for a while; is_over() still decides correctly when a count is looked up.)
  */
 #include "api/testing/strict_counts.h"
 
@@ -70,13 +70,13 @@ size_t strict_counts_kept(const struct strict_counts *c)
     return cache_entries(c->counts);
 }
 
-/* A limit, and a scope in small letters. */
+/* The key of a count: the limit, and the scope in lower case. */
 struct key {
     size_t n;
     char s[1 + STRICT_SCOPE_BYTES];
 };
 
-/* False: the name of the scope is too long to be counted. */
+/* Fills *out. False: the name of the scope is too long, so its requests are not counted. */
 static bool key_of(enum strict_limit limit, const char *of, struct key *out)
 {
     out->n = 1 + strlen(of);

@@ -20,11 +20,11 @@ struct strict_counts;
 
 struct strict_counts *strict_counts_new(void);
 void strict_counts_free(struct strict_counts *c);
-/* `of`: a subscription or account, in any case of letters. Returns 0 if there is no count, or its
- * time has ended; else *left_us is the time left, in microseconds. */
+/* The number of requests in `of`, a subscription or account (upper or lower case). Returns 0 if
+ * there is no count or its time has ended; else *left_us is the time left, in microseconds. */
 int strict_counts_get(const struct strict_counts *c, enum strict_limit limit, const char *of,
                       int64_t now_us, int64_t *left_us);
-/* Counts one request; `subscription`: its owner ("": none). */
+/* Counts one request; `subscription`: the subscription of the scope ("": none). */
 void strict_counts_add(struct strict_counts *c, enum strict_limit limit, const char *of,
                        const char *subscription, int64_t now_us);
 /* Forgets the counts of a subscription; NULL: all. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The limits of requests in strict mode, and the headers that show the remaining requests. The time
- * of a limit begins with the first request, and with the first one after it has passed
+ * of a limit begins with the first request; after that time, the next request begins a new time
  * (strict_counts.h).
  */
 #include <string.h>
@@ -15,11 +15,10 @@
 
 #define SECOND_US INT64_C(1000000)
 
-/* --- which requests a limit is of ---------------------------------------------------------------
- */
+/* --- to which requests a limit applies -------------------------------------------------------- */
 
-/* Whether the request goes to ARM or a provider behind it. Compares the whole set of audiences,
- * because Azure Batch takes ARM tokens among others. */
+/* Whether the request is for ARM or a resource provider behind it. Compares the whole set of
+ * audiences, because Azure Batch takes ARM tokens among others. */
 static bool by_arm(const struct request *r)
 {
     return r->service->audiences == AUDIENCE_ARM;
@@ -45,7 +44,7 @@ static bool is_delete(const struct request *r)
     return in_subscription(r) && arm_counter(r) == ARM_DELETES;
 }
 
-/* Whether the ARM request belongs to no subscription. */
+/* Whether it is an ARM request that names no subscription. */
 static bool of_tenant(const struct request *r)
 {
     return by_arm(r) && !whose_named(r) && !(r->route->flags & ROUTE_OPEN) &&
@@ -124,7 +123,7 @@ static const struct limit {
     bool (*fits)(const struct request *r);
     const char *(*scope)(struct request *r);
     int status;
-    /* for the limits of ARM: the beginning of the message, see message_of() */
+    /* for the limits of ARM, `message` is only the beginning of the message: see message_of() */
     const char *code, *message;
 } limits[STRICT_LIMITS_END] = {
 #define SRP "The request is being throttled as the limit has been reached for operation type - "
@@ -182,7 +181,7 @@ static const struct strict_profile *profile_of(const struct testing_strict *s, s
 
 /* --- counting --------------------------------------------------------------------------------- */
 
-/* How many requests the present window has. */
+/* How many requests were counted in the present time of the limit. */
 static int counted(const struct testing_strict *s, enum strict_limit limit, struct request *r,
                    int64_t *left_us)
 {
@@ -194,7 +193,7 @@ static bool fits(const struct strict_profile *p, enum strict_limit limit, struct
     return p->most[limit] > 0 && limits[limit].fits(r) && limits[limit].scope(r);
 }
 
-/* The message of a limit of ARM. */
+/* The error message of a limit; for a limit of ARM it contains the numbers. */
 static const char *message_of(struct request *r, const struct strict_profile *p,
                               enum strict_limit limit, int left_s)
 {

@@ -52,7 +52,7 @@ static inline const struct testing *testing_of(const struct request *r)
 /* testing_log_free() after the server has stopped. */
 struct testing_log *testing_log_create(uv_loop_t *loop);
 void testing_log_free(struct testing_log *log);
-/* Answers the clients that wait for requests. */
+/* Replies at once to the clients that wait for an expected request. */
 void testing_log_hurry(struct testing_log *log);
 
 /* faults.c, node_faults.c */
@@ -64,11 +64,11 @@ struct fault_ground {
     struct fake_nodes *nodes;
     struct sched *sched; /* NULL before the scheduler exists */
 };
-/* `ground` may be changed until the first request. */
+/* The parts may be set in *testing_faults_ground() until the first request. */
 struct testing_faults *testing_faults_create(void);
 struct fault_ground *testing_faults_ground(struct testing_faults *f);
-/* Call when a fake node is reached for the first time, and when a process of a job begins on
- * one. */
+/* Call the first when a fake node is reached for the first time, the second when a process of a job
+ * begins on a fake node. */
 void testing_faults_met(struct testing_faults *all, struct fake_node *node,
                         const struct pool_place *place);
 void testing_faults_began(struct testing_faults *all, const struct fake_node *node,
@@ -76,26 +76,26 @@ void testing_faults_began(struct testing_faults *all, const struct fake_node *no
 /* For struct sched_gate; ctx is the faults. */
 bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const char **error);
 void testing_faults_free(struct testing_faults *f);
-/* Call at the end of a request. */
+/* Call at the end of a request, to forget what the faults keep for it. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r);
 /* Removes all faults, or the faults that name a subscription. */
 void testing_faults_clear(struct testing_faults *all, const char *subscription);
 
-/* strict.c; `on`: strict mode for all subscriptions that have no profile. */
+/* strict.c; `on`: whether strict mode is on for all subscriptions without a profile. */
 struct testing_strict *testing_strict_create(struct storage *st, const struct access *access,
                                              bool on);
 void testing_strict_free(struct testing_strict *s);
-/* The pace for code that delays operations; NULL for NULL. Lives as long as `s`. */
+/* The delays for code that delays operations; returns NULL if `s` is NULL. Lives as long as `s`. */
 const struct pace *testing_strict_pace(const struct testing_strict *s);
-/* Forgets the profile of a subscription; NULL: all. If it returns true, the caller must call
- * wakes_pace_changed(). */
+/* Forgets the profile of a subscription; NULL: all profiles. If it returns true, the caller must
+ * call wakes_pace_changed(). */
 bool testing_strict_clear(struct testing_strict *s, const char *subscription);
 
 /* reset.c: forgets faults, rules, strict mode and counts of a subscription; NULL: of all
  * subscriptions. ctx is a const struct testing *; does nothing without --testing. */
 void testing_forget(const void *ctx, const char *subscription);
 
-/* For struct api_watch; ctx is a const struct testing *. */
+/* Functions for struct api_watch; ctx is a const struct testing *. */
 const struct injected *testing_begin(void *ctx, struct request *r);
 void testing_headers(void *ctx, struct request *r);
 void testing_end(void *ctx, const struct request *r);

@@ -53,7 +53,7 @@ void unknown_forget(struct unknown *u, const char *subscription)
         u->others = 0;
 }
 
-/* ?subscription=ID: only requests in this subscription. */
+/* Query: ?subscription=ID lists only requests in this subscription. */
 struct replied *unknown_list(struct request *r)
 {
     const struct unknown *u = &testing_of(r)->log->unknown;

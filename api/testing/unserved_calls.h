@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests to unknown operations, and how often each came.
+ * Keeps requests to unknown operations, and how often each was received.
  */
 #ifndef API_TESTING_UNSERVED_CALLS_H
 #define API_TESTING_UNSERVED_CALLS_H

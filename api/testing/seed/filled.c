@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * States and files of a step, with the id of the subscription that the seed goes into. In a
- * separate file, because the files that need them may not call one another.
+ * Reads the state and the files of a step of a seed, and replaces SEED_SUBSCRIPTION in them by the
+ * id of the subscription. These functions have a file of their own, because the files that call
+ * them may not call one another.
  */
 #include <stdlib.h>
 

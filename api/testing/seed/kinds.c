@@ -15,7 +15,8 @@
 #define PROVIDERS        "/providers/"
 #define ROLE_ASSIGNMENTS PROVIDERS "Microsoft.Authorization/roleAssignments/"
 
-/* Azure Batch's newest version. A seed may also hold the properties that only older ones had. */
+/* The newest version of Azure Batch's API. A seed may also contain properties that only older
+ * versions have. */
 #define BATCH_NAME  "2025-06-01"
 #define BATCH_SHOWN (BATCH_2025_06 | BATCH_SEEDED)
 
@@ -246,7 +247,8 @@ static int down(struct kind_walk *w, const char *step, struct err *e)
     return 0;
 }
 
-/* Counts the steps before any is made: steps point to each other and so must not move. */
+/* Counts the steps before the first step is created, so that their array never grows: steps point
+ * to each other and must not move. */
 static size_t count(const json_t *tree, int depth)
 {
     const char *name;
@@ -261,8 +263,8 @@ static size_t count(const json_t *tree, int depth)
 static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *named,
                      const struct seed_step *above, struct err *e);
 
-/* Members that the bodies of ARM requests have at their top. The service accepts other members; in
- * a seed such a member would be a misspelt collection. */
+/* Whether a member may be at the top of the body of an ARM request. ARM accepts unknown members
+ * too; in a seed an unknown member is probably a misspelt collection. */
 static bool is_of_body(const char *member)
 {
     static const char *const known[] = {"location", "tags",     "properties", "sku",
@@ -274,7 +276,8 @@ static bool is_of_body(const char *member)
     return false;
 }
 
-/* "location, tags, properties, fileServers, clusters, experiments" */
+/* The members that a kind accepts, for an error message: "location, tags, properties, fileServers,
+ * clusters, experiments" */
 static const char *taken_by(struct arena *a, const struct seed_kind *kind)
 {
     enum seed_kind_id of = (enum seed_kind_id)(kind - seed_kinds);
@@ -318,7 +321,8 @@ static int walk_children(struct kind_walk *w, struct seed_step *s, struct err *e
     return 0;
 }
 
-/* On success out->at is as before; on error it is the place of the error. */
+/* On success out->at (the current place in the seed) is unchanged; on error it is the place of the
+ * error. */
 static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *named,
                      const struct seed_step *above, struct err *e)
 {
@@ -352,7 +356,7 @@ static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *nam
     return 0;
 }
 
-/* Reads {"groups": ..., "roles": ...}; refuses members that are not in `also`. */
+/* Reads {"groups": ..., "roles": ...}; refuses any other member that is not in `also`. */
 static int walk_top(struct kind_walk *w, const json_t *o, const char *const *also, struct err *e)
 {
     const char *name;

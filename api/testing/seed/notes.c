@@ -18,7 +18,7 @@ static const char *const headers[] = {"Content-Type", "Content-Encoding", "Conte
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-/* A header by which clients set a property. */
+/* Whether `name` is a header with which clients set a property of a file or blob. */
 static bool is_header(const char *name)
 {
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
@@ -62,7 +62,7 @@ static bool text_ok(const char *name, const json_t *v)
     return json_is_string(v);
 }
 
-/* An MD5 as its header has it: 16 bytes as base64. */
+/* Whether the value is an MD5 as its header contains it: 16 bytes as base64. */
 static bool md5_ok(const char *name, const json_t *v)
 {
     unsigned char md5[16];
@@ -198,7 +198,8 @@ static void add_text(json_t *to, const char *name, const char *json)
         json_object_set_new(to, name, v);
 }
 
-/* A row also has properties that no seed has: times and attributes of files, rehydrations. */
+/* Leaves out the properties of a row that a seed cannot contain: times and attributes of files,
+ * rehydrations. */
 static void add_properties(json_t *to, const char *json)
 {
     const char *name;

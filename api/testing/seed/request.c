@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests inside a seed or dump: one creates a resource, one lists resources. Builds their
- * principal, target and body.
+ * Builds the two kinds of requests that a seed or dump makes: to create a resource, and to list
+ * resources. Each has a principal, a target and a body.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +75,8 @@ static const char *path_of(struct arena *a, const struct seed_step *s)
 
 /* --- hosts ------------------------------------------------------------------------------------ */
 
-/* A host name of the service: its pattern's first * is replaced by `first`, the second by
- * `second`. */
+/* A host name of the service: `first` replaces the first * of the service's pattern, `second` the
+ * second *. */
 static const char *host_of(const struct request *r, struct arena *a, const char *service,
                            const char *first, const char *second)
 {
@@ -162,7 +162,7 @@ struct inner_head seed_head(const struct request *r, struct arena *a, const stru
                                .body = body_of(a, s, given)};
 }
 
-/* The query of a dump: selects the members that a seed may give, and the state. */
+/* The query of a dump. It asks for the members that a seed may contain, and for the state. */
 static const char *selection(struct arena *a, const struct seed_kind *kind)
 {
     struct strbuf b = STRBUF_INIT;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of a seed that are only rows. A small seed is one transaction. A large one would keep
- * all others waiting, so it is one transaction for each turn of the loop, and the writes of such a
- * turn are on disk before the next begins. Nothing is reconciled meanwhile, because half of a seed
- * means something else than the whole (all tasks of a job are completed before the next one comes,
- * a schedule has no job yet). Requests are served, and see its groups as "creating".
+ * Writes the parts of a seed that are only rows. A small seed is one transaction. A large seed in
+ * one transaction would keep all other requests waiting, so it is one transaction for each turn of
+ * the event loop, and the writes of a turn are on disk before the next turn begins. Meanwhile no
+ * resource is reconciled, because half of a seed means something else than the whole seed (before
+ * the next task is created, all tasks of its job may be completed; a schedule has no job yet).
+ * Other requests are served meanwhile, and show the groups of the seed as "creating".
  */
 #include <assert.h>
 #include <unistd.h>
@@ -21,13 +22,14 @@
 
 /* Each takes 0.1 to 0.2 ms. */
 #define STEPS_AT_ONCE 64
-/* Bytes that undoing one step writes, and bytes that any undoing writes: see keep_room(). */
+/* Bytes that undoing one step writes, and bytes that undoing writes for any number of steps: see
+ * keep_room(). */
 #define ROOM_OF_A_STEP 1536
 #define ROOM           (1024 * 1024)
 /* The longest work in one turn. */
 #define SLICE_NS (5 * 1000 * 1000)
 
-/* The functions for members that are not part of a request's body, by kind. */
+/* The functions that handle the members that are not part of a request's body, by kind. */
 static const struct seed_ends seed_ends[SEED_KINDS] = {
     [SEED_GROUP] = {.last = seed_group_last},
     [SEED_JOB] = {.then = seed_job_then},
@@ -42,8 +44,8 @@ static const struct seed_ends seed_ends[SEED_KINDS] = {
     [SEED_BATCH_TASK] = {.then = seed_batch_task_then},
 };
 
-/* Gets the group of a step. A group with the name, created meanwhile by another client, is another
- * group. */
+/* Gets the group of a step; 0: there is no such group. If another client has meanwhile created a
+ * group of the same name, that is another group. */
 static int get_group(const struct applying *p, const struct seed_step *s, struct resource_group *g,
                      struct err *e)
 {
@@ -111,8 +113,8 @@ static int gone(struct applying *p, const struct seed_step *s)
     return applying_fails(p, s);
 }
 
-/* Checks the group again, because other requests ran since the last step, or the last step was of
- * another group. */
+/* Checks that the group still exists and is "creating": since the last step other requests ran, or
+ * the last step belonged to another group. */
 static int check_group_again(struct applying *p, const struct seed_step *s)
 {
     struct resource_group g;
@@ -146,7 +148,7 @@ static int ask(struct applying *p, const struct seed_step *s, const json_t *give
     return rc;
 }
 
-/* Creates older versions of a secret first. */
+/* Carries out one step. For a secret it creates the older versions first. */
 static int carry_out(struct applying *p, const struct seed_step *s)
 {
     seed_then *const then = seed_ends[s->kind - seed_kinds].then;
@@ -170,8 +172,9 @@ static int ends(struct applying *p, const struct seed_step *s)
 /* --- the end -----------------------------------------------------------------------------------
  */
 
-/* Writes the remaining rows after the folders are filled: notes of files, and roles of groups that
- * are or were there, so that nobody has access earlier. */
+/* Writes the remaining rows after the folders are filled: notes of files, and roles of
+ * subscriptions. Roles are written this late so that nobody has access earlier. Also ends groups
+ * and subscriptions. */
 int rows_complete(struct applying *p)
 {
     struct storage *st = p->seed->arm.storage;
@@ -225,8 +228,8 @@ static int make(struct applying *p, struct seed_step *s)
     return is_kind(s, SEED_GROUP) ? begin_group(p, s) : 0;
 }
 
-/* Takes the steps of a tree from `at` on. A step ends after the steps inside it; groups end
- * last. */
+/* Takes one step: `at` counts from the first step to the last, then back to the first, so a step
+ * ends after the steps inside it. rows_complete() ends groups, as the last. */
 static int take(struct applying *p, size_t at)
 {
     size_t n = p->steps.n;
@@ -281,7 +284,7 @@ static int write_part(struct applying *p)
 }
 
 /* Keeps room in the database for undoing the seed. Undoing writes to the write-ahead log. The log
- * grows with the rows, and its contents must then fit into the database file. A database in memory
+ * grows with the rows, and later its contents must fit into the database file. A database in memory
  * has no log. */
 static int keep_room(struct applying *p)
 {
@@ -305,7 +308,8 @@ static void over(struct applying *p)
 
 static void turn(struct request *r, void *ctx);
 
-/* The commit of a turn may fail: this undoes everything that the turn wrote. */
+/* Called after the commit of a turn. If the commit failed, the database has undone everything that
+ * the turn wrote. */
 static void on_durable(void *ctx, const struct err *why)
 {
     struct applying *p = ctx;
@@ -316,7 +320,7 @@ static void on_durable(void *ctx, const struct err *why)
     request_again(p->r, turn, p);
 }
 
-/* A turn of a seed that is too large for a single turn. */
+/* One turn of a seed that is too large for a single turn. */
 static void turn(struct request *r, void *ctx)
 {
     struct applying *p = ctx;

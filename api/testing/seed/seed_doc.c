@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a seed as JSON or YAML. jansson reads JSON, as everywhere in the daemon. The YAML reader
- * finds places in both, because JSON is YAML except for a few escapes.
+ * Reads a seed as JSON or YAML. The library jansson parses JSON. The YAML parser finds lines and
+ * columns in both formats, because JSON is YAML except for a few escapes.
  */
 #include "api/testing/seed/seed_doc.h"
 
@@ -81,7 +81,8 @@ const char *seed_filled(struct arena *a, const char *text, const char *subscript
 {
     struct strbuf out = STRBUF_INIT;
     const char *end = text + strlen(text);
-    /* strstr() of a sanitizer reads all that follows, for each subscription in a large document. */
+    /* memmem(), because strstr() with AddressSanitizer reads the whole rest of the text at each
+     * call, and a large document has many calls. */
     for (const char *at;
          (at = memmem(text, (size_t)(end - text), SEED_SUBSCRIPTION, strlen(SEED_SUBSCRIPTION)));
          text = at + strlen(SEED_SUBSCRIPTION)) {

@@ -14,18 +14,18 @@
 #define SEED_DEPTH_MAX 64
 #define SEED_STEPS_MAX 32 /* of a path */
 
-/* Names of members, or numbers of items as text, from the top of the tree. */
+/* A path from the top of the tree: names of members, and numbers of items as text. */
 struct seed_path {
     const char *step[SEED_STEPS_MAX];
     size_t n;
 };
 
-/* The caller frees *out. A text that begins with { is JSON. Aliases of YAML are copied; an error
- * says line and column. */
+/* The caller frees *out. A text that begins with { is read as JSON. YAML aliases are copied; an
+ * error contains line and column. */
 int seed_doc_read(const char *text, size_t n, json_t **out, struct err *e) MUST_CHECK;
 
 /* Line and column (from 1) of the key or item at a path; if the path does not exist, of its nearest
- * parent. False: not known. */
+ * parent. False: the place was not found. */
 bool seed_doc_place(const char *text, size_t n, const struct seed_path *path, size_t *line,
                     size_t *column);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error message of a seed: the place in its text, and the words of the handler that refused.
+ * The error message of a seed: the place in the seed's text, and the message of the handler that
+ * refused the step.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +41,8 @@ void seed_say_place(struct request *r, const struct seed_path *of, struct err *e
     snprintf(e->target, sizeof e->target, "%.150s", path);
 }
 
-/* Azure Batch names the wrong values in separate members; its message has only a general sentence,
- * with the request's id and time on further lines. */
+/* Joins the reasons for wrong values. Azure Batch puts them into separate members; its message
+ * contains only a general sentence, with the request's id and time on further lines. */
 static const char *reasons(struct arena *a, const json_t *values)
 {
     const char *text = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * States that no request can set: states and ends of jobs and tasks, and keys of accounts. A job or
- * task that a seed sets to running has no processes: it stays so until a client terminates it.
+ * task that a seed sets to running has no processes: it stays running until a client terminates it.
  */
 #include <sodium.h>
 #include <string.h>
@@ -24,7 +24,7 @@ int seed_time_read(const char *text, const char *what, int64_t fallback, int64_t
                    text);
 }
 
-/* Batch AI has a list of errors, Azure Batch a single one. */
+/* Whether the member is a list: Batch AI has a list "errors", Azure Batch a single error. */
 static bool is_list(const char *errors)
 {
     return strcmp(errors, "errors") == 0;
@@ -122,8 +122,8 @@ static int end_runs(struct storage *st, struct arena *a, int64_t job_id, const s
     return 0;
 }
 
-/* Moves the job through all states before the wanted one, so that an event reports each. One that
- * failed without a start never ran. */
+/* Moves the job through all states up to `to`, so that each state has its event. A job that failed
+ * and has no start time never ran. */
 static int move_job(struct storage *st, struct arena *a, const struct job *j,
                     const struct told_state *t, enum exec_state to, struct err *e)
 {

@@ -52,7 +52,8 @@ static int find_batch_job(const struct seed *seed, struct request *r, const stru
     return rc > 0 ? 0 : -1;
 }
 
-/* Tasks that waited when their job was terminated stay active. */
+/* Refuses running tasks in a completed job. Active tasks may stay active: they waited when the job
+ * was terminated. */
 static int check_tasks(struct storage *st, struct arena *a, int64_t job_id, struct err *e)
 {
     struct batch_counts c;
@@ -72,7 +73,8 @@ bool seed_job_of_schedule(const struct seed_step *s)
     return s->kind == &seed_kinds[SEED_BATCH_JOB] && strchr(s->name, ':');
 }
 
-/* The name of a schedule may be as long as the name of any job, and its jobs have longer names. */
+/* The name with which a schedule's job is created: a hash, because the real name may be longer than
+ * a POST accepts. */
 const char *seed_job_alias(struct arena *a, const char *name)
 {
     unsigned char hash[crypto_generichash_BYTES_MIN];
@@ -98,7 +100,7 @@ static int read_job_name(const struct seed_step *s, struct arena *a, const char 
                    "SCHEDULE:job-NUMBER.");
 }
 
-/* The POST has made a pool for the job, but all jobs of a schedule share one pool. */
+/* Creating the job has also created a pool for it, but all jobs of a schedule share one pool. */
 static int share_pool(const struct seed *seed, const struct batch_job *j,
                       const struct batch_schedule *of, struct st_batch_adoption *x, struct err *e)
 {
@@ -122,7 +124,7 @@ static int check_life(const struct seed_step *s, struct err *e)
                    "lifetime jobschedule.");
 }
 
-/* Gives a job that a schedule has created its name. */
+/* Renames a job that belongs to a schedule from its alias to its real name. */
 int seed_batch_job_then(const struct seed *seed, struct request *r, const struct seed_step *s,
                         struct err *e)
 {
@@ -149,7 +151,7 @@ int seed_batch_job_then(const struct seed *seed, struct request *r, const struct
     return rc < 0 || share_pool(seed, &j, &of, &x, e) < 0 ? -1 : st_batch_job_adopt(st, &x, e);
 }
 
-/* Reads the member "state" of the step's state; `schema` has it as its only row. */
+/* Reads the member "state" of the step's state; this member is the only row of `schema`. */
 static int read_state(struct request *r, const struct seed_step *s, const struct schema *schema,
                       void *into, struct err *e)
 {
@@ -176,8 +178,8 @@ static SCHEMA(job_state, job_state_rows, "JobState", FILLS(told_job));
 static const struct field job_rows[] = {OBJECT("state", REQUIRED, job_state, INTO_SAME)};
 static SCHEMA(job_body, job_rows, "Job", FILLS(told_job));
 
-/* The POST has made a pool for a job that has ended. If the job kept its pool, the seed has the
- * pool among the account's. */
+/* Removes the pool that the POST created for a job that has ended. If the job was to keep its pool,
+ * the seed has the pool among the account's pools. */
 static int end_pool(const struct seed *seed, const struct batch_job *j, struct err *e)
 {
     bool own = j->auto_life == BATCH_AUTO_OF_JOB && *j->pool_name;
@@ -214,7 +216,8 @@ struct seeded_task {
     struct batch_task row;
     const char *pool; /* of its job */
     enum batch_task_state to;
-    /* of a completed task: it succeeded; it satisfies the tasks that depend on it */
+    /* of a completed task: whether it succeeded; whether it satisfies the tasks that depend on
+     * it */
     bool good, satisfies;
 };
 
@@ -268,7 +271,7 @@ static int move_task(struct storage *st, struct arena *a, const struct seeded_ta
     return task->satisfies ? st_batch_wait_settle(st, &task->row, &all, &left, e) : 0;
 }
 
-/* Adds the files of a task with the time of its end, as nodes report them. */
+/* Adds the files of a task as nodes report them, with the time of the task's end. */
 static int add_files(struct storage *st, int64_t task_id, const json_t *files, int64_t now_us,
                      struct err *e)
 {
@@ -369,7 +372,8 @@ static SCHEMA(schedule_state, schedule_state_rows, "ScheduleState", FILLS(told_s
 static const struct field schedule_rows[] = {OBJECT("state", REQUIRED, schedule_state, INTO_SAME)};
 static SCHEMA(schedule_body, schedule_rows, "Schedule", FILLS(told_schedule));
 
-/* The jobs of the schedule exist by now, so the schedule creates none before its next due time. */
+/* When this is called, the jobs of the schedule exist, so the schedule creates no job before its
+ * next due time. */
 int seed_schedule_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                        struct err *e)
 {

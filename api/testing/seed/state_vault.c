@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * States of vaults that no request can set: versions of secrets by their ids, and times of
- * deletion. A deleted group exists for its vaults until they are created.
+ * deletion. For vaults of a deleted group, the seed creates the group, and removes it after the
+ * vaults are deleted.
  */
 #include <string.h>
 
@@ -53,7 +54,8 @@ int seed_vault_last(const struct seed *seed, struct request *r, const struct see
                : st_vault_delete(seed->arm.storage, v.id, us, e);
 }
 
-/* Removes the group after its vaults have left it, so the group is empty. */
+/* Removes a group that the seed describes as deleted. Its vaults are deleted before, so the group
+ * is empty. */
 int seed_group_last(const struct seed *seed, struct request *r, const struct seed_step *s,
                     struct err *e)
 {
@@ -99,7 +101,8 @@ static int name_version(struct storage *st, int64_t id, const char *version, str
     return st_secret_version_name(st, id, version, e);
 }
 
-/* Gives the existing versions, in the order of their creation, the ids of the seed. */
+/* Gives the existing versions of a secret, in the order of their creation, the ids that the seed
+ * contains. */
 static int name_versions(struct storage *st, const struct seed_step *s,
                          const struct secret_version *rows, size_t n, struct err *e)
 {

@@ -9,7 +9,7 @@
 #include "api/testing/seed/seed.h"
 #include "api/testing/seed/seed_doc.h"
 
-/* The place, in texts of a seed, of the id of the subscription that the seed goes into. */
+/* In texts of a seed, the id of the seed's subscription replaces this word. */
 #define SEED_SUBSCRIPTION "{subscription}"
 
 enum seed_kind_id {
@@ -43,7 +43,7 @@ enum seed_plane { SEED_ARM, SEED_AT_VAULT, SEED_AT_BATCH };
 struct seed_step;
 
 struct seed_kind {
-    const char *collection; /* the member of the parent that holds the resources by name */
+    const char *collection; /* the member of the parent that contains the resources by name */
     enum seed_kind_id above;
     enum seed_plane plane;
     const char *below;   /* appended to the path above, before the name */
@@ -51,25 +51,26 @@ struct seed_kind {
     /* appended to the collection; the name is this member of the body. NULL: PUT */
     const char *posted;
     bool late;    /* its folder is made after the transaction */
-    bool unasked; /* seed_ends creates the resource instead of a request */
+    bool unasked; /* no request creates the resource; seed_ends does */
     /* Members that are not part of the request's body; NULL at the end. */
     const char *own[5];
 
-    /* In a dump (dump.h). */
-    const struct schema *shown; /* the body of a GET; NULL: the body has none of its members */
-    unsigned shown_in;          /* the bits of `version` in that table */
+    /* For a dump (dump.h): */
+    /* the schema of a GET's body; NULL: a dump takes no member of the body */
+    const struct schema *shown;
+    unsigned shown_in; /* the bits of `version` in that table */
     const struct seed_state *state;
-    bool unlisted; /* the list of the GET leaves out some of its members */
+    bool unlisted; /* a dump reads rows instead of the list of a GET, which lacks some of them */
 };
 
-/* Maps the members of "state" in a seed to the places in the body of a GET. The first entry is the
- * state itself; the last has no member. */
+/* Maps the members of "state" in a seed to their places in the body of a GET. The first entry is
+ * the state itself; the last entry has no member. */
 struct seed_state {
     const char *member;
     const char *place; /* "executionInfo.exitCode" */
     enum {
         STATE_ALWAYS,
-        STATE_BEGUN,  /* not in the first state, in which the resource waits */
+        STATE_BEGUN,  /* left out while the resource is in its first state, in which it waits */
         STATE_BEHIND, /* the part of a path after its last / */
         STATE_NUMBER  /* the number at the end of a name, after its last - */
     } how;
@@ -94,15 +95,15 @@ struct seed_steps {
     struct seed_path at; /* the place of the error */
 };
 
-/* `subscription`: the one of the groups at the top of the seed. */
+/* `subscription`: the subscription of the groups that are at the top of the seed. */
 int seed_steps_read(struct arena *a, const json_t *tree, const char *subscription,
                     struct seed_steps *out, struct err *e) MUST_CHECK;
-/* The step of kind `in` among `s` and its parents. */
+/* Returns the step of kind `kind` among `s` and its parents. */
 const struct seed_step *seed_step_in(const struct seed_step *s, enum seed_kind_id kind);
 bool seed_is_own(const struct seed_kind *kind, const char *member);
 /* Whether kind `of` contains resources of kind `child`. */
 bool seed_is_child(enum seed_kind_id child, enum seed_kind_id of);
-/* Whether kind `of` has a collection with the name `member`. */
+/* Whether kind `of` may contain a collection with the name `member`. */
 bool seed_kind_named(enum seed_kind_id of, const char *member);
 
 /* seed_error.c: prepends the place to the message: "line 12, column 7 (groups.lab.workspaces.ws):
@@ -113,14 +114,14 @@ void seed_answer_read(struct arena *a, const struct request *inner, struct err *
 
 /* seed_doc.c: the text with the subscription's id in the place of SEED_SUBSCRIPTION. */
 const char *seed_filled(struct arena *a, const char *text, const char *subscription);
-/* filled.c: the state of a step, or NULL, and its files, with the id in texts of the state and in
- * paths of the files. Of the request. */
+/* filled.c: the state of a step (NULL: none), and its files, with the subscription's id in the
+ * texts and paths. The results belong to the request. */
 const json_t *seed_state_of(struct request *r, const struct seed_step *s);
 const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files);
 
 /* request.c: the requests of a seed and a dump, sent by the daemon's own principal. */
 enum { SEED_PLANES = 3 };
-/* Authorization, by plane. */
+/* Fills the Authorization header of each plane. */
 int seed_log_in(const struct seed *seed, struct request *r, struct named_value header[SEED_PLANES],
                 struct err *e) MUST_CHECK;
 /* The request that lists the resources of the kind and parent of `s`; ignores the name of `s`. */
@@ -132,11 +133,11 @@ const char *seed_path_above(struct arena *a, const struct seed_step *s);
 struct inner_head seed_head(const struct request *r, struct arena *a, const struct seed_step *s,
                             const json_t *given);
 bool seed_is_role(const struct seed_step *s);
-/* Refuses a role whose scope is not below its place in the seed. */
+/* Refuses a role whose scope is not below the role's place in the seed. */
 int seed_role_check(struct arena *a, const struct seed_step *s, struct err *e) MUST_CHECK;
 
-/* Sets the state that no request can set: `then` after the resource is created, `last` after the
- * whole seed. */
+/* Set the state that no request can set: `then` runs after the resource is created, `last` after
+ * the whole seed. */
 typedef int seed_then(const struct seed *seed, struct request *r, const struct seed_step *s,
                       struct err *e);
 struct seed_ends {
@@ -145,17 +146,18 @@ struct seed_ends {
 
 /* state.c */
 seed_then seed_job_then, seed_account_then;
-/* The end of a job or task; texts are borrowed. */
+/* The state of a job or task that a seed contains; texts are borrowed. */
 struct told_state {
     const char *name, *start, *end;
-    int64_t start_us, end_us;   /* start_us is 0 if only an end is given: it never started */
+    /* start_us 0: the seed contains only an end, so the job never started */
+    int64_t start_us, end_us;
     json_t *exit_code, *errors; /* NULL: none */
     const char *guid;
 };
-/* `state`, `errors`: the names of these members in the kind. */
+/* `state`, `errors`: how the kind names these members. */
 int seed_state_read(const json_t *o, const char *state, const char *errors, int64_t now_us,
                     struct told_state *out, struct err *e) MUST_CHECK;
-/* No text: fallback. */
+/* Without a text, *out is `fallback`. */
 int seed_time_read(const char *text, const char *what, int64_t fallback, int64_t *out,
                    struct err *e) MUST_CHECK;
 int seed_unknown(const char *what, const char *given, const char *right, struct err *e);
@@ -168,10 +170,11 @@ int seed_keys_set(const struct seed *seed, struct request *r, const json_t *keys
 /* state_batch.c */
 seed_then seed_batch_account_then, seed_schedule_last, seed_batch_job_then, seed_batch_job_last,
     seed_batch_task_then;
-/* The name in the POST of a schedule's job, because no request can create its real name. */
+/* The name with which a POST creates a schedule's job, because no request may create a job with its
+ * real name. */
 const char *seed_job_alias(struct arena *a, const char *name);
 bool seed_job_of_schedule(const struct seed_step *s);
-/* Whether its job creates the task: as its manager. */
+/* Whether the job itself creates this task, as its manager task. */
 bool seed_is_manager(const struct seed_step *s);
 
 /* state_vault.c */
@@ -179,8 +182,8 @@ seed_then seed_secret_then, seed_vault_last, seed_group_last;
 /* Whether the seed describes this group or vault as deleted. */
 bool seed_is_deleted(const struct seed_step *s);
 
-/* archives.c: stores the archives of active packages before their rows are written. Calls `cb`
- * once, on the loop, after the call has returned, with the first step that failed or NULL. */
+/* archives.c: stores the archives of active packages before the packages' rows are written. Calls
+ * `cb` once, on the loop, after the call has returned, with the first step that failed or NULL. */
 struct seed_archives {
     const struct seed *seed;
     struct request *r;
@@ -198,13 +201,13 @@ seed_then seed_package_then, seed_application_last;
  * TEXT}, with notes (notes.c). Files of tasks have no notes. */
 enum seed_files { SEED_BLOBS, SEED_SHARE_FILES, SEED_TASK_FILES };
 int seed_files_check(const json_t *files, enum seed_files what, struct err *e) MUST_CHECK;
-/* The bytes of a value, from malloc; NULL: the value is no file. And the reverse: a new
- * reference. */
+/* The bytes of a file's value in a seed, from malloc; NULL: the value is no file. seed_file_value()
+ * is the reverse; it returns a new reference. */
 char *seed_file_bytes(const json_t *v, size_t *n);
 json_t *seed_file_value(const char *bytes, size_t n);
 
 /* Turns the texts of files that contain `word` into base64, so that a replacement of the word in
- * the text of a dump does not change the bytes of files. `word` NULL: does nothing. */
+ * the text of a dump does not change the bytes of files. Does nothing if `word` is NULL. */
 void seed_files_code(json_t *files, const char *word);
 /* Sorts files by path: a folder has no order, but two dumps of one state must be equal. */
 void seed_files_sort(json_t *files);
@@ -212,12 +215,12 @@ void seed_files_sort(json_t *files);
 /* The state of a file after it was written. */
 struct seed_written {
     int64_t inode, size, mtime_ns;
-    char aside[80]; /* where a blob is kept whose name cannot be a file's name; "": at its own path
-                     */
+    /* where a blob is stored whose name cannot be a file's name; "": at the blob's own path */
+    char aside[80];
 };
-/* A folder to fill, or one that was filled. */
+/* A folder that is to be filled, or was filled. */
 struct seed_folder {
-    const char *path, *account; /* the share's, and the account's */
+    const char *path, *account; /* the share's path; the account's */
     int64_t share_id;
     enum seed_files what;
     bool sync;
@@ -234,11 +237,11 @@ struct seed_source {
     struct share_item *items;
     size_t n_items;
 };
-/* For a thread of the lane. Both block. */
+/* These functions block, so call them on a worker thread. */
 int seed_files_write(const struct seed_folder *f, struct err *e) MUST_CHECK;
 /* Removes the files that seed_files_write() wrote; directories stay. */
 void seed_files_unwrite(const struct seed_folder *f);
-/* A new reference. *left is the number of bytes that may still be read. */
+/* Returns a new reference in *out. *left: the number of bytes that may still be read. */
 int seed_files_read(const struct seed_source *f, size_t *left, json_t **out,
                     struct err *e) MUST_CHECK;
 
@@ -248,7 +251,8 @@ int seed_archive_read(const char *path, size_t *left, json_t *into, struct err *
 /* subscriptions.c: subscriptions that a seed creates. */
 int seed_subscription_make(struct storage *st, const char *guid, const char *by, int64_t now_us,
                            struct err *e) MUST_CHECK;
-/* Ends the subscription of a seed: `whole` keeps it; otherwise removes it if it is empty. */
+/* Ends the seed's work on a subscription. `whole`: the seed is complete, so the subscription is
+ * kept; otherwise it is removed if it is empty. */
 int seed_subscription_settle(struct storage *st, struct arena *a, const char *guid, bool whole,
                              struct err *e) MUST_CHECK;
 /* Call at the start of the daemon, while no seed runs. */
@@ -258,7 +262,7 @@ int seed_subscriptions_begin(struct storage *st, struct arena *a, struct err *e)
  * and "type" (AppendBlob). */
 int seed_note_check(const char *path, const json_t *v, enum seed_files what,
                     struct err *e) MUST_CHECK;
-/* Writes rows for the files of a folder that have notes. */
+/* Writes a row for each file of a folder that has notes. */
 int seed_notes_write(struct storage *st, struct arena *a, const struct seed_folder *f,
                      int64_t now_us, struct err *e) MUST_CHECK;
 /* Adds the notes to the values of files. */

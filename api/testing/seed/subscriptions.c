@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Subscriptions that a seed creates. They have the name MARK until the seed is complete, so that
- * the next start recognizes the subscriptions of an unfinished seed.
+ * Subscriptions that a seed creates. Until the seed is complete their name is MARK, by which the
+ * next start of the daemon recognizes the subscriptions of an unfinished seed.
  */
 #include <string.h>
 
@@ -32,8 +32,8 @@ static int is_empty(struct storage *st, struct arena *a, const char *guid, bool 
     return 0;
 }
 
-/* `whole`: the seed is complete. A subscription also stays if another client has created resources
- * in it. */
+/* `whole`: the seed is complete, so the subscription stays. Otherwise it stays only if another
+ * client has created resources in it. */
 static int settle(struct storage *st, struct arena *a, const struct subscription *s, bool whole,
                   struct err *e)
 {
