@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A `struct shown` is a certificate with its chain and key in GnuTLS's form. The server borrows one
- * in each handshake, so a replaced one is retired: it is freed when it is older than the longest
- * handshake. Certificates for names are in a list, the most recently used first, with a bound; the
- * least recently used one that is not lent is dropped. Files are read and written at the start and
- * on a reload only. On the loop's thread, except certs_site_read(), which a lane calls.
+ * A `struct shown` is a certificate with its chain and key in GnuTLS's form. The server borrows it
+ * in each handshake, so a replaced certificate is retired: it is freed when more time has passed
+ * than the longest handshake takes. Certificates for names are in a list of limited length, the
+ * most recently used first; if the list is full, the least recently used certificate is freed
+ * unless a handshake may still use it. Files are read and written only at the start and on a
+ * reload. Runs on the loop's thread, except certs_site_read(), which a worker thread calls.
  */
 #include "daemon/certs/certs.h"
 
@@ -31,15 +32,16 @@ enum {
     SERVER_DAYS = 820, /* some clients refuse certificates with more than 825 days */
     RENEW_DAYS = 30,
     CHAIN_MAX = 8,
-    MADE_MAX = 1024, /* certificates for names, in memory */
+    MADE_MAX = 1024, /* certificates for names that are kept in memory */
     MAX_FILE = 256 * 1024,
 };
 
-/* Longer than any handshake (us): retired certificates are kept this long. */
+/* Microseconds that a retired certificate is kept: longer than any handshake. */
 #define LENT_US (60 * (int64_t)1000000)
 
-/* 2018-01-01. An authority that was made while the clock was ahead stays valid after the clock is
- * corrected: nobody could inform its clients of a new one. */
+/* 2018-01-01: the authority is valid from here on. An authority that was made while the clock was
+ * ahead thus stays valid after the clock is corrected; its clients could not be informed of a new
+ * one. */
 #define CA_BEGINS ((time_t)1514764800)
 
 /* A certificate in use. */
@@ -50,8 +52,9 @@ struct shown {
     unsigned n;
     gnutls_privkey_t key;
     time_t begins, ends;
-    gnutls_x509_crt_t first; /* of the site's chain; NULL: it is of the daemon */
-    int64_t used_us;         /* monotonic */
+    /* the first certificate of the site's chain; NULL: the certificate is the daemon's */
+    gnutls_x509_crt_t first;
+    int64_t used_us; /* monotonic */
 };
 
 struct certs {
@@ -62,7 +65,7 @@ struct certs {
     char *ca_pem;
     gnutls_x509_privkey_t key; /* the key of all certificates of the daemon */
     struct shown *own;
-    struct shown *site; /* NULL: none */
+    struct shown *site; /* the site's certificate; NULL: none */
     struct shown *made; /* for names, most recently used first */
     size_t n_made;
     struct shown *retired; /* may still be in use for a handshake */
@@ -70,7 +73,7 @@ struct certs {
 
 /* --- the files ------------------------------------------------------------------------------ */
 
-/* An hour back, for clients whose clock is a little behind. */
+/* Certificates are valid from an hour ago, for clients whose clocks are a little slow. */
 static time_t begins(time_t now)
 {
     return now - 3600;
@@ -90,7 +93,7 @@ static int make_ca(const struct certs_files *s, time_t now, struct pair *p, stru
     return pair_save(p, s->ca_cert, s->ca_key, !s->without_sync, e);
 }
 
-/* `key`: NULL makes a new key. */
+/* Signs a server certificate. `key` NULL: with a new key. */
 static int make_server(const struct pair *ca, const struct sans *sans, time_t now,
                        gnutls_x509_privkey_t key, struct pair *p, struct err *e)
 {
@@ -147,7 +150,7 @@ static int get_server(const struct certs *c, time_t now, struct pair *p, struct 
     }
     if (make_server(&c->ca, &c->wanted, now, NULL, p, e) < 0)
         return -1;
-    /* If a power cut damages it, it is made again. */
+    /* If a power cut damages the file, the next start makes it again. */
     return pair_save(p, s->server_cert, s->server_key, false, e);
 }
 
@@ -196,7 +199,7 @@ static struct shown *shown_create(gnutls_x509_crt_t *chain, unsigned n, gnutls_x
     return NULL;
 }
 
-/* `s` may still be in use for a handshake. */
+/* Takes `s` out of use. It is freed later, because a handshake may still use it. */
 static void retire(struct certs *c, struct shown *s, int64_t mono_us)
 {
     if (!s)
@@ -248,7 +251,7 @@ const char *const *certs_names(const struct certs *c, size_t *n)
     return (const char *const *)c->hosts.items;
 }
 
-/* Whether a name is one of the daemon's names, or below one. */
+/* Whether a name is below one of the daemon's names. */
 static bool is_ours(const struct certs *c, const char *name)
 {
     size_t n = strlen(name);
@@ -264,7 +267,7 @@ static bool is_ours(const struct certs *c, const char *name)
 
 /* --- certificates for names ----------------------------------------------------------------- */
 
-/* Removes the certificate for the name from its list. */
+/* Takes the certificate for this name out of its list; NULL: there is none. */
 static struct shown *find_made(struct certs *c, const char *name)
 {
     for (struct shown **at = &c->made; *at; at = &(*at)->next) {
@@ -285,7 +288,8 @@ static void keep_made(struct certs *c, struct shown *s)
     c->n_made++;
 }
 
-/* Drops the least recently used certificate. False: all are in use. */
+/* Makes place in the list by freeing the least recently used certificate. False: all certificates
+ * may still be in use. */
 static bool make_room(struct certs *c, int64_t mono_us)
 {
     struct shown **last = &c->made;
@@ -313,7 +317,8 @@ static struct shown *make_shown(struct certs *c, const struct sans *sans, const 
     return s;
 }
 
-/* Whether it must be replaced: it expires soon, or was made while the clock was ahead. */
+/* Whether the certificate must be replaced: it expires soon (before the authority's), or its first
+ * valid day is in the future, because the clock was ahead. */
 static bool is_stale(const struct certs *c, const struct shown *s, time_t now)
 {
     time_t ca_end = gnutls_x509_crt_get_expiration_time(c->ca.crt);
@@ -338,7 +343,8 @@ static struct shown *for_name(struct certs *c, const char *name, int64_t now_us,
     return s;
 }
 
-/* The next start writes new files; until then the new certificate is in memory. */
+/* Replaces the daemon's own certificate in memory if it must be replaced; the next start writes new
+ * files. */
 static void renew_own(struct certs *c, int64_t now_us, int64_t mono_us)
 {
     if (!is_stale(c, c->own, (time_t)(now_us / 1000000)))

@@ -19,7 +19,7 @@ struct tls_client {
     gnutls_session_t tls;
     gnutls_certificate_credentials_t trust;
     char *host;   /* GnuTLS keeps the pointer */
-    size_t tried; /* bytes that TLS has taken, and the socket has not */
+    size_t tried; /* bytes that TLS has accepted, but the socket not yet */
     int rc;
 };
 

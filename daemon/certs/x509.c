@@ -58,7 +58,7 @@ bool sans_equal(const struct sans *a, const struct sans *b)
     return true;
 }
 
-/* Bytes of an address, or 0 if `text` is a name. */
+/* How many bytes the address has; 0: `text` is a name. */
 static size_t address_bytes(const char *text, unsigned char out[16])
 {
     if (inet_pton(AF_INET, text, out) == 1)
@@ -205,8 +205,8 @@ int pair_save(const struct pair *p, const char *cert_path, const char *key_path,
 
 /* --- making --------------------------------------------------------------------------------- */
 
-/* Makes the common parts of both kinds, except the key: a random positive serial number, dates, a
- * name. */
+/* Fills the common parts of both kinds of certificates, except the key: a random positive serial
+ * number, dates, a name. */
 static int begin(struct pair *p, const char *name, time_t from, time_t end)
 {
     unsigned char serial[16];

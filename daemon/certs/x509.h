@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates with their keys (ECDSA P-256), and their names: made, read, saved, compared.
+ * Makes, reads, saves and compares certificates with their keys (ECDSA P-256) and their names.
  */
 #ifndef DAEMON_CERTS_X509_H
 #define DAEMON_CERTS_X509_H
@@ -12,7 +12,7 @@
 
 #include "lib/err.h"
 
-/* A certificate and its private key. pair_free() accepts a zeroed one. */
+/* A certificate and its private key. pair_free() accepts a zeroed struct. */
 struct pair {
     gnutls_x509_crt_t crt;
     gnutls_x509_privkey_t key;
@@ -30,7 +30,7 @@ void sans_add(struct sans *s, const char *text); /* too many: is left out */
 void sans_free(struct sans *s);
 bool sans_equal(const struct sans *a, const struct sans *b);
 bool sans_have(const struct sans *s, const char *text);
-/* The names of a certificate; *s must be empty. */
+/* Gets the names of a certificate; *s must be empty. */
 void sans_of(gnutls_x509_crt_t crt, struct sans *s);
 
 void pair_free(struct pair *p);
@@ -39,7 +39,7 @@ int pair_load(const char *cert_path, const char *key_path, struct pair *p,
 /* The key is saved first, so that a certificate never exists without its key. */
 int pair_save(const struct pair *p, const char *cert_path, const char *key_path, bool sync,
               struct err *e) MUST_CHECK;
-bool pair_fits(const struct pair *p); /* the key is the certificate's */
+bool pair_fits(const struct pair *p); /* whether the key is the certificate's */
 
 /* A new authority. */
 int pair_make_authority(const char *name, time_t from, time_t end, struct pair *p,
@@ -51,7 +51,7 @@ struct pair_wanted {
     time_t from, end;
     gnutls_x509_privkey_t key; /* NULL makes a new key; otherwise a copy is used */
 };
-/* Signed by the authority. */
+/* Makes a server certificate that the authority `ca` signs. */
 int pair_make_server(const struct pair *ca, const struct pair_wanted *w, struct pair *p,
                      struct err *e) MUST_CHECK;
 

@@ -28,7 +28,8 @@
 
 /* --- files of az --- */
 
-/* The value of `key` in `[section]`, or NULL. Points into `text`, and cuts it there. */
+/* The value of `key` in `[section]`, or NULL. The result points into `text`, which is cut after
+ * it. */
 static char *ini_get(char *text, const char *section, const char *key)
 {
     bool inside = false;
@@ -58,7 +59,7 @@ char *az_setting(const struct environment *env, const char *section, const char 
     return value;
 }
 
-/* `value` NULL: checks only whether the key exists. */
+/* Whether the file contains `key` with this value. `value` NULL: with any value. */
 static bool ini_has(const struct environment *env, const char *file, const char *section,
                     const char *key, const char *value)
 {
@@ -98,13 +99,13 @@ static bool is_our_login(const json_t *sub, const struct environment *env)
            strcmp(user, environment_get(env, "AZURE_CLIENT_ID")) == 0;
 }
 
-/* The profile of az, with all its subscriptions; NULL: none. */
+/* The profile file of az, with all its subscriptions; NULL: there is none. */
 static json_t *read_profile(const struct environment *env)
 {
     char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "azureProfile.json"), *text;
     json_t *profile = NULL;
     if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
-        /* az writes a byte order mark. */
+        /* az begins the file with a byte order mark. */
         bool mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
         profile = json_loads(text + (mark ? 3 : 0), 0, NULL);
         free(text);
@@ -173,7 +174,8 @@ int az_cannot_start(int error, struct err *e)
     return err_set(e, ERR_UNAVAILABLE, NULL, "cannot start az: %s", strerror(error));
 }
 
-/* `args` ends with NULL. `input` becomes the standard input of az; -1: inherits. */
+/* Runs az. `args` ends with NULL. `input` becomes the standard input of az; -1: az inherits this
+ * process's. */
 static int run_az(const char *const *args, int input, struct err *e)
 {
     pid_t pid;
@@ -235,8 +237,8 @@ static int open_text(const char *text, struct err *e)
     return rc < 0 ? -1 : ends[0];
 }
 
-/* Anybody may read a command line, so the secret is passed by standard input. az reads the value of
- * any argument from the file named after an @, and "-" means standard input. */
+/* Logs az in. Anybody may read a command line, so az gets the secret through its standard input:
+ * for any argument "@FILE" az reads the value from the file, and "-" means standard input. */
 static int log_in(const struct environment *env, struct err *e)
 {
     const char *const args[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Common parts of the changes of commands: where a resource was, and where it is today.
+ * Common parts of the functions that change old commands: where a resource was in old versions, and
+ * where it is today.
  */
 #include "daemon/cli/az_change.h"
 
@@ -160,7 +161,7 @@ const char *az_change_id(struct az_change *c, const char *group, const char *typ
     return id;
 }
 
-/* "az batchai cluster show -g GROUP -n CLUSTER" as it was, or as it is today. */
+/* The usage line "az batchai cluster show -g GROUP -n CLUSTER", in its old form or in today's. */
 static const char *usage(struct az_change *c, bool today)
 {
     const struct old_form *f = c->form;

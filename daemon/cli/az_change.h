@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The change of one command of 2017 or 2018 into a command of today: the data of the rows of
- * az_old.c and of the functions that they name. In those versions resources were in resource
- * groups; their place today is the workspace and experiment of model/home.h.
+ * Changes one az command of 2017 or 2018 into a command of today: types for the rows of az_old.c
+ * and for the functions in these rows. In those versions resources were directly in resource
+ * groups; today they are in the workspace and experiment of model/home.h.
  */
 #ifndef DAEMON_CLI_AZ_CHANGE_H
 #define DAEMON_CLI_AZ_CHANGE_H
@@ -19,7 +19,7 @@
 #define AZ_GROUP        "-g --resource-group"
 #define AZ_SUBSCRIPTION "--subscription"
 
-/* The facts, besides the line, that a change depends on. */
+/* The facts on which a change depends, besides the command line. */
 struct az_facts {
     const char *subscription;
     const char *group, *location; /* the defaults of `az configure`; NULL: none */
@@ -30,8 +30,8 @@ struct az_facts {
 
 /* An option of an old form. */
 struct old_option {
-    const char *names; /* all, separated by blanks */
-    const char *today; /* its name today; NULL: unchanged; "": az has no such option */
+    const char *names; /* all names of the option, separated by blanks */
+    const char *today; /* its name today; NULL: the same; "": today's az has no such option */
     const char *value; /* for messages: "CLUSTER" */
     enum old_need {
         OPTIONAL,
@@ -44,11 +44,12 @@ struct old_option {
 struct az_change;
 struct old_form {
     const char *words, *today;        /* today NULL: az has no such command */
-    const struct old_option *options; /* up to one without names */
+    const struct old_option *options; /* the last row has no names */
     unsigned place;                   /* enum old_place */
-    const struct schema *file;        /* the table of its file's resource, or NULL */
-    /* The change beyond words and options, or NULL. Sees the old options. May ask for a request
-     * instead of a run of az. */
+    /* the table for the resource in the command's file; NULL: no file */
+    const struct schema *file;
+    /* What changes beside words and options; NULL: nothing. It gets the options with their old
+     * names. It may ask for a request instead of a run of az. */
     int (*change)(struct az_change *c, struct err *e);
 };
 
@@ -56,11 +57,11 @@ enum old_place {
     IN_GROUP = 1,
     IN_WORKSPACE = 2,
     IN_EXPERIMENT = 4,
-    MAKES_PLACE = 8, /* the workspace and experiment are made if they are missing */
-    ANY_GROUP = 16   /* for lists: without a group the resources of all groups */
+    MAKES_PLACE = 8, /* if the workspace and experiment are missing, they are created */
+    ANY_GROUP = 16   /* for lists: if no group is given, they show the resources of all groups */
 };
 
-/* A workspace or an experiment to make first. */
+/* A workspace or an experiment that must be created before. */
 struct az_made {
     const char *path;
     json_t *body;
@@ -73,36 +74,37 @@ struct az_change {
     const struct old_form *form;
     const char *subscription; /* from the option, or from the facts */
     struct az_line line;
-    struct az_file file; /* of -c; no tree: none */
+    struct az_file file; /* the file of option -c; without a tree: no file */
     struct az_made made[2];
     size_t n_made;
-    struct az_request request; /* no method: az runs the line */
-    struct strbuf notes;       /* for people, a line each */
-    bool unchanged;            /* the command is of today after all */
+    struct az_request request; /* without a method: no request, az runs the line */
+    struct strbuf notes;       /* messages for people, one in each line */
+    bool unchanged;            /* it turns out to be a command of today, so az gets it unchanged */
 };
 
-/* Takes the subscription of the option, an id or a display name. */
+/* Reads the subscription from its option: an id or a display name. */
 int az_change_subscription(struct az_change *c, struct err *e) MUST_CHECK;
-/* The resource group: the option, or the default; NULL: all groups. */
+/* The resource group of the option, or the default group; NULL: all groups. */
 int az_change_group(struct az_change *c, const char **out, struct err *e) MUST_CHECK;
-/* The location: of -l, or the default location, or the group's. */
+/* The location of -l, or the default location, or the group's location. */
 int az_change_location(struct az_change *c, const char *group, const char **out,
                        struct err *e) MUST_CHECK;
-/* Whether the group has the workspace of old forms; refuses a group that does not exist. `others`:
- * the names of its workspaces, separated by commas. */
+/* *out: whether the group contains the workspace into which old commands are mapped. Refuses a
+ * group that does not exist. *others: the names of the group's workspaces, separated by commas. */
 int az_change_has_place(struct az_change *c, const char *group, bool *out, const char **others,
                         struct err *e) MUST_CHECK;
 /* Like az_change_has_place(), for the experiment in the workspace. */
 int az_change_has_experiment(struct az_change *c, const char *group, bool *out,
                              struct err *e) MUST_CHECK;
-/* The id today of a cluster or file server that is given by its name or by an id of any form. */
+/* The id that a cluster or file server has today; `name` is its name, or its id in any form. */
 const char *az_change_id(struct az_change *c, const char *group, const char *type,
                          const char *name);
-/* The path of a group, or of the subscription if NULL. */
+/* The path of a group; NULL: the path of the subscription. */
 const char *az_change_scope(struct az_change *c, const char *group);
-/* Refuses a line that lacks options (", -n CLUSTER, -s SIZE"); "" is no error. */
+/* Refuses the line with an error that names missing options (", -n CLUSTER, -s SIZE"); if `missing`
+ * is "", there is no error. */
 int az_change_lacks(struct az_change *c, const char *missing, struct err *e) MUST_CHECK;
-/* The value of the options as a whole number from 0 to 1000000; -1: not given. */
+/* The value of an option as a whole number from 0 to 1000000; *out -1: the option was not given. */
 int az_change_number(struct az_change *c, const char *names, json_int_t *out,
                      struct err *e) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads JSON files of `az batchai`. The tables of the model check them, in any of the versions. The
- * reader of YAML knows the places of values; JSON is a part of YAML.
+ * Reads JSON files of `az batchai`. The tables of the model check them; a file may be of any
+ * version. The YAML parser finds the lines and columns of values, because JSON is a subset of YAML.
  */
 #include "daemon/cli/az_file.h"
 
@@ -24,8 +24,8 @@ static const enum api_version versions[] = {V_2018_05_01, V_2018_03_01, V_2017_0
 
 /* --- places ----------------------------------------------------------------------------------- */
 
-/* The place of a path, as "properties.secrets[0].value"; if only the beginning of the path exists,
- * the place of that. */
+/* Finds line and column of a path, for example "properties.secrets[0].value"; if only the first
+ * part of the path exists, the place of that part. */
 static bool find_place(const struct az_file *f, const char *path, struct yaml_place *at)
 {
     static const struct yaml_rules rules = {.depth_max = DEPTH_MAX};
@@ -60,7 +60,7 @@ static const struct filled {
     const char *path; /* "*": each item of a list */
     const char *member, *value;
 } filled[] = {
-    /* the URL has the name, too */
+    /* the URL contains the name, too */
     {"nodeSetup.mountVolumes.azureFileShares.*", "accountName", NULL},
     {"nodeSetup.mountVolumes.azureFileShares.*", "credentials", "{\"accountKey\": \"a2V5\"}"},
     {"nodeSetup.mountVolumes.azureBlobFileSystems.*", "credentials", "{\"accountKey\": \"a2V5\"}"},
@@ -74,7 +74,7 @@ static const struct filled {
     {"dataDisks", "storageAccountType", "\"Premium_LRS\""},
 };
 
-/* "ada" of https://ada.file.core.windows.net/share. */
+/* The account's name: "ada" in https://ada.file.core.windows.net/share. */
 static json_t *account_of(const json_t *share)
 {
     const char *url = json_string_value(json_object_get(share, "azureFileUrl"));
@@ -111,7 +111,7 @@ static json_t *replaced(const json_t *v)
     const char *s = json_string_value(v), *found;
     while ((found = strstr(s, PLACEHOLDER)) && strchr(found, '>')) {
         strbuf_add(&b, s, (size_t)(found - s));
-        strbuf_puts(&b, "a2V5"); /* both a name and a key */
+        strbuf_puts(&b, "a2V5"); /* base64 that is valid both as a name and as a key */
         s = strchr(found, '>') + 1;
     }
     strbuf_puts(&b, s);
@@ -136,7 +136,7 @@ static void replace_texts(json_t *at)
         replace_texts(v);
 }
 
-/* The tree as the service will get it; caller frees. */
+/* A copy of the tree as the service will get it; the caller frees it. */
 static json_t *as_sent(const json_t *tree)
 {
     json_t *copy = json_deep_copy(tree);
@@ -166,7 +166,8 @@ static const struct field *field_of(const struct schema *s, const char *name)
     return NULL;
 }
 
-/* A name that the table does not have: with the nearest that it has, or all. */
+/* Sets the error for an unknown name: it suggests the most similar name of the table, or lists
+ * all. */
 static void say_unknown(const struct schema *s, struct err *e)
 {
     char path[sizeof e->target], name[sizeof e->target], words[NEAREST_SIZE];
@@ -174,7 +175,7 @@ static void say_unknown(const struct schema *s, struct err *e)
     snprintf(path, sizeof path, "%s", e->target);
     char *rest, *part = strtok_r(path, ".[]", &rest), *next;
     for (; (next = strtok_r(NULL, ".[]", &rest)); part = next) {
-        const struct field *f = field_of(s, part); /* none: the index of an item */
+        const struct field *f = field_of(s, part); /* no field: the part is an index */
         s = f && f->sub ? f->sub : s;
     }
     snprintf(name, sizeof name, "%s", part ? part : "");
@@ -192,7 +193,7 @@ static void say_unknown(const struct schema *s, struct err *e)
     strbuf_free(&all);
 }
 
-/* A file is valid if it is valid in one version. Otherwise the error of the newest version is
+/* A file is valid if it is valid in any one version. Otherwise the error of the newest version is
  * shown. */
 static int check(struct az_file *f, const struct schema *s, struct strbuf *notes, struct err *e)
 {

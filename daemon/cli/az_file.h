@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The JSON files of `az batchai`, as read before az is started. az itself reports a mistake in them
+ * Reads the JSON files of `az batchai` before az is started. az itself reports a mistake in them
  * with a stack trace, or silently drops members that it does not know.
  */
 #ifndef DAEMON_CLI_AZ_FILE_H
@@ -21,13 +21,13 @@ struct az_file {
     json_t *tree;
     bool changed; /* the tree differs from the file */
     bool once;    /* a pipe or similar: az cannot read it again */
-    /* The version that has all its properties; az of today speaks V_2018_05_01. */
+    /* The version that has all properties of the file; today's az sends V_2018_05_01. */
     enum api_version version;
 };
 
-/* Reads and checks a file for a resource of this table. Moves members of "properties" that are
- * outside of it into it (the guides have such files), and reports each in `notes`, one in a line.
- * Errors begin with FILE:LINE:COLUMN. */
+/* Reads and checks a file for a resource of this table. If a member of "properties" is beside it
+ * (as in the guides), moves it into "properties" and adds a line to `notes`. Errors begin with
+ * FILE:LINE:COLUMN. */
 int az_file_read(const char *name, const struct schema *s, struct az_file *out,
                  struct strbuf *notes, struct err *e) MUST_CHECK;
 void az_file_free(struct az_file *f);

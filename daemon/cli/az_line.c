@@ -9,7 +9,7 @@
 
 #include "lib/shell.h"
 
-/* Names of options whose values are not for eyes. */
+/* Options whose values must not be shown. */
 #define SECRETS "-p --password --storage-account-key --account-key --value --client-secret"
 
 /* Short options of az that take no value: "-yh" is not "-y" with the value "h". */
@@ -152,8 +152,8 @@ void az_line_put(struct az_line *l, const char *name, const char *value)
         add_value(l, o, arena_strdup(l->arena, value));
 }
 
-/* az takes a word that begins with a dash for an option: such a value is a part of its option's
- * word. */
+/* Whether a value must be joined to its option with "=", because it begins with a dash, and az
+ * takes a separate word that begins with a dash for an option. */
 static bool is_joined(const struct az_option *o)
 {
     return o->n == 1 && o->values[0][0] == '-' && o->values[0][1];
@@ -179,12 +179,13 @@ const char **az_line_args(const struct az_line *l)
     return args;
 }
 
-/* Like shell_quote(), without quotes where none are needed. */
+/* Like shell_quote(), but adds no quotes if none are needed. */
 static void show(struct strbuf *out, const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-./:,@%+=<>()";
-    bool redirects = strncmp(text, "<(", 2) == 0; /* a process substitution is shown as such */
+    /* a process substitution "<(...)" is shown without quotes */
+    bool redirects = strncmp(text, "<(", 2) == 0;
     if (*text && (redirects || (text[strspn(text, plain)] == '\0' && !strpbrk(text, "<>()"))))
         strbuf_puts(out, text);
     else

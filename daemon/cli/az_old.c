@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of old forms, and how a row changes a command. A command is of today if it names a
- * workspace, an experiment or a file in today's way (-w, -e, -f), because no old command could;
- * then az gets it unchanged.
+ * The table of old commands, and how a row changes a command. A command that names a workspace, an
+ * experiment or a file with today's options (-w, -e, -f) is a command of today, because no old
+ * command had these options; az gets it unchanged.
  */
 #include "daemon/cli/az_old.h"
 
@@ -15,7 +15,7 @@
 #define FILE_NAMES "-f --config-file -c --config"
 #define HELP       "-h --help"
 
-/* Two groups that az never had: misprints of the guides. */
+/* Two misprints of the guides: groups of commands that az never had. */
 static const struct {
     const char *from, *to;
 } misprints[] = {{"batch ai", "batchai"}, {"cluster", "batchai cluster"}};
@@ -157,7 +157,7 @@ static int read_file(struct az_change *c, struct err *e)
     return az_file_read(o->values[0], c->form->file, &c->file, &c->notes, e);
 }
 
-/* Options without their values, and options that are missing. */
+/* Refuses options that lack their values, and a line that lacks options. */
 static int check_options(struct az_change *c, struct err *e)
 {
     const char *missing = "";
@@ -174,7 +174,7 @@ static int check_options(struct az_change *c, struct err *e)
     return az_change_lacks(c, missing, e);
 }
 
-/* Refuses options that the request does not express: they would be lost silently. */
+/* Refuses options that the request cannot express: otherwise they would be silently ignored. */
 static int check_request(struct az_change *c, struct err *e)
 {
     static const char common[] =
@@ -325,7 +325,8 @@ int az_old_change(const struct az_facts *facts, struct arena *a, char *const *ar
     }
     if (read_file(out, e) < 0)
         return -1;
-    bool batchai = strncmp(out->form->words, "batchai ", 8) == 0; /* a secret has -f and -e, too */
+    /* `az keyvault secret` has -f and -e, too */
+    bool batchai = strncmp(out->form->words, "batchai ", 8) == 0;
     if (batchai && az_line_find(&out->line, TODAYS)) {
         *old = *old || out->file.changed;
         return 0;

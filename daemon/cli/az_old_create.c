@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Old forms that create clusters and jobs. Their options name other resources, and file servers to
- * mount (--nfs): today's az cannot mount file servers.
+ * Old commands that create clusters and jobs. Their options name other resources, and file servers
+ * to mount (--nfs), which today's az has no option for.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static json_t *properties_of(struct az_change *c)
     return member(c->file.tree, "properties", json_object);
 }
 
-/* The file server of --nfs becomes a member of the file. `owner`: the object that has
+/* Adds the file server of --nfs to the tree of the file. `owner`: the object that contains
  * mountVolumes. */
 static int mount_server(struct az_change *c, json_t *owner, struct err *e)
 {
@@ -47,7 +47,7 @@ static int mount_server(struct az_change *c, json_t *owner, struct err *e)
     return 0;
 }
 
-/* Ids of file servers in the file, as the old versions give them. */
+/* Changes ids of file servers in the file from their old form to today's. */
 static void lengthen_ids(struct az_change *c, const json_t *owner)
 {
     const json_t *servers = json_object_get(json_object_get(owner, "mountVolumes"), "fileServers");
@@ -75,8 +75,8 @@ static bool has(const struct az_change *c, const char *options, const char *name
     return az_line_find(&c->line, options) || (v && !json_is_null(v));
 }
 
-/* Today's az takes --min 0 --max 0 for options that are not there: a cluster without nodes needs
- * its size in the file. */
+/* Today's az ignores --min 0 --max 0, so for a cluster without nodes the size is put into the
+ * file. */
 static int set_no_nodes(struct az_change *c, struct err *e)
 {
     json_int_t min, max;
@@ -109,8 +109,8 @@ int az_old_create_cluster(struct az_change *c, struct err *e)
     return mount_server(c, member(properties_of(c), "nodeSetup", json_object), e);
 }
 
-/* Sends a file with properties of an old version itself, because today's az would leave them
- * out. */
+/* Makes a request from a file that has properties of an old version, because today's az would leave
+ * these properties out. */
 static int send_job(struct az_change *c, const char *cluster, const char *group, struct err *e)
 {
     const char *location;

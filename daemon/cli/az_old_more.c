@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of the guides around `az batchai`: a login that has happened already, and two commands that
- * are broken in Debian's az.
+ * Other az commands of the guides: a login, which has happened already, and two commands that are
+ * broken in Debian's az.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,11 @@
 #define SECRET_FILE  "-f --file"
 #define ENCODING     "-e --encoding"
 #define US_PER_S     1000000
-/* The largest secret; in bytes of a file that may be encoded. */
+/* The largest secret, in bytes; for an encoded file, bytes before the encoding. */
 #define SECRET_MAX 25600
 
-/* `batchaid az` is always logged in. `az login` prints what `az account list` prints. */
+/* `batchaid az` is always logged in, so `az login` becomes `az account list`, which prints the
+ * same. */
 int az_old_login(struct az_change *c, struct err *e)
 {
     (void)e;
@@ -36,7 +37,7 @@ int az_old_login(struct az_change *c, struct err *e)
 
 /* --- roles ------------------------------------------------------------------------------------ */
 
-/* A name, a GUID, or a whole id. */
+/* Finds a role by its name, its GUID, or its whole id. */
 static int find_role(struct az_change *c, const char *given, const char **out, struct err *e)
 {
     const char *slash = strrchr(given, '/');
@@ -52,7 +53,8 @@ static int find_role(struct az_change *c, const char *given, const char **out, s
     return 0;
 }
 
-/* An application's id becomes the id of its principal; anything else is an object id. */
+/* Finds the object id of a principal. The id of an application is replaced by the id of its
+ * principal; any other id is taken as an object id. */
 static int find_principal(struct az_change *c, const char *given, const char **out, struct err *e)
 {
     long status = 0;
@@ -118,7 +120,7 @@ int az_old_assign_role(struct az_change *c, struct err *e)
 
 /* --- secrets ---------------------------------------------------------------------------------- */
 
-/* Adds a time in seconds since 1970. */
+/* Adds the time of an option, in seconds since 1970. */
 static int add_time(struct az_change *c, json_t *attributes, const char *name, const char *option,
                     struct err *e)
 {
@@ -171,7 +173,7 @@ static void add_tags(struct az_change *c, json_t *body)
     }
 }
 
-/* Text in UTF-8 alone can be a secret. */
+/* Accepts only UTF-8 text without NUL as a secret. */
 static int take_text(struct az_change *c, const char *text, size_t n, const char **out,
                      struct err *e)
 {
@@ -185,8 +187,8 @@ static int take_text(struct az_change *c, const char *text, size_t n, const char
                          "it is not text in UTF-8; --file with --encoding base64 takes any file");
 }
 
-/* A value of az that names a file, "@PATH", or standard input, "@-": its text, without the ends of
- * lines at its end. */
+/* Reads a value of the form "@PATH", or "@-" for standard input: the text without the newlines at
+ * its end. */
 static int read_at(struct az_change *c, const char *path, const char **out, struct err *e)
 {
     char *text;
@@ -200,7 +202,7 @@ static int read_at(struct az_change *c, const char *path, const char **out, stru
     return rc;
 }
 
-/* The whole file of --file, in the encoding of --encoding, which az notes as a tag. */
+/* Reads the whole file of --file in the encoding of --encoding. az stores the encoding as a tag. */
 static int read_secret_file(struct az_change *c, const char *path, const char **out, struct err *e)
 {
     const char *encoding = az_line_value(&c->line, ENCODING);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Old forms for which az has no command today, or only a broken one: a request of the last version
- * that had them.
+ * Old commands for which az has no command today, or only a broken one. They become requests of the
+ * last version that had them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static const struct {
              {"batchai job list", "jobs", job_columns},
              {"batchai file-server list", "fileServers", server_columns}};
 
-/* `name` NULL: all of the type. */
+/* Sets the request. `name` NULL: for all resources of the type. */
 static void ask(struct az_change *c, const char *method, const char *group, const char *type,
                 const char *name)
 {
@@ -60,8 +60,8 @@ static void ask(struct az_change *c, const char *method, const char *group, cons
         .list = !name};
 }
 
-/* az lists the resources of one workspace. Without a group, and in a group without the workspace,
- * the old version lists all resources. */
+/* az lists the resources of one workspace. Without a group, or if the group lacks the workspace, a
+ * request of the old version lists all resources instead. */
 int az_old_list(struct az_change *c, struct err *e)
 {
     const char *group, *others;
@@ -76,7 +76,7 @@ int az_old_list(struct az_change *c, struct err *e)
     if (there)
         return 0;
     while (strcmp(lists[i].words, c->form->words) != 0)
-        i++; /* every row of forms[] with az_old_list has one here */
+        i++; /* lists[] has an entry for every row of forms[] with az_old_list */
     ask(c, "GET", group, lists[i].type, NULL);
     c->request.columns = lists[i].columns;
     return 0;
@@ -102,7 +102,7 @@ int az_old_auto_scale(struct az_change *c, struct err *e)
 
 /* --- file servers ----------------------------------------------------------------------------- */
 
-/* Sets a member if the option was given: options override the file. */
+/* Sets a member if its option was given: options override the file. */
 static void set_text(struct az_change *c, json_t *at, const char *name, const char *options)
 {
     const char *value = az_line_value(&c->line, options);
@@ -131,7 +131,7 @@ static json_t *inside(json_t *at, const char *name)
     return o;
 }
 
-/* -k is a public key or a file with one. */
+/* Sets the key of -k, which is a public key or a file that contains one. */
 static int set_key(struct az_change *c, json_t *user, struct err *e)
 {
     const char *value = az_line_value(&c->line, "-k --ssh-key");

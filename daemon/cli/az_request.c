@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sends requests in place of commands that az does not have, and prints replies in its form: the
- * members of "properties" beside the others, the name of the resource group beside each id.
+ * Sends requests in place of commands that az does not have, and prints replies as az would: the
+ * members of "properties" beside the other members, and "resourceGroup" beside each id.
  */
 #include "daemon/cli/az_request.h"
 
@@ -201,7 +201,8 @@ static bool is_state(const json_t *reply, const char *state)
     return strcasecmp(now, state) == 0;
 }
 
-/* Waits until the resource is no longer being made, or is gone; *out is the last reply. */
+/* Waits while the resource is "creating" or "deleting"; *out is the last reply, NULL if the
+ * resource is gone. */
 static int wait_for(const struct az_request *r, const struct az_daemon *d, json_t **out,
                     struct err *e)
 {

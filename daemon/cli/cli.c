@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Two tables, of commands (commands.c) and of options (options.c), drive parsing, help and errors.
- * A bit for each group of options selects the commands with these options. The command line
- * overrides variables.
+ * Options form groups, with a bit for each group; a command has the bits of its groups. Options on
+ * the command line override environment variables.
  */
 #include "daemon/cli/cli.h"
 
@@ -116,7 +116,7 @@ static int wrong_option(const struct cli_command *c, const char *given, const ch
         if (c->options & known_options[i].bit)
             nearest_offer(&near, known_options[i].name);
     fprintf(stderr, "batchaid: %s: %s '%s'%s; %s", c->name, what, given,
-            /* opt 0: the option's value is missing */
+            /* distance 0: the option is known, but its value is missing */
             near.distance ? nearest_words(&near, "--", words) : "",
             c->options ? "the options are" : "there are no options");
     const char *separator = " ";
@@ -131,7 +131,8 @@ static int wrong_option(const struct cli_command *c, const char *given, const ch
     return EXIT_USAGE;
 }
 
-/* Commands may have options of one name with different meanings. */
+/* Finds the option among those of this command, because commands may have options with the same
+ * name and different meanings. */
 static const struct cli_option *find_option(const struct cli_command *c, const char *name)
 {
     const struct cli_option *o = known_options;
@@ -158,7 +159,8 @@ static struct option option_of(const struct cli_option *o)
 /* The command's options, for getopt_long(). */
 static void tell_getopt(const struct cli_command *c, struct option *table, struct strbuf *shorts)
 {
-    /* "+": options after the first argument belong to that; ":": reports a missing value. */
+    /* "+": stops at the first argument, because the options after it belong to it; ":": reports a
+     * missing value. */
     strbuf_puts(shorts, c->rest ? "+:h" : ":h");
     *table++ = (struct option){"help", no_argument, NULL, 'h'};
     for (size_t i = 0; i < N_OPTIONS; i++) {
@@ -172,10 +174,10 @@ static void tell_getopt(const struct cli_command *c, struct option *table, struc
     *table = (struct option){.name = NULL};
 }
 
-/* The option that getopt_long() has refused. A letter may be one of several in its word. For a long
- * option `optopt` is its value; no wrong letter has such a value. For a letter beyond ASCII
- * `optopt` is a byte, so its whole word is named; `optind` is behind the word only after its last
- * byte. */
+/* The option that getopt_long() has refused, for the error message. A short option may be one of
+ * several letters in its word. For a long option `optopt` is the option's value, which no wrong
+ * letter has. If a letter is not ASCII, `optopt` is one of its bytes, so the whole word is
+ * returned; `optind` is behind that word only after its last byte. */
 static const char *refused_option(char *const *argv, char letter[3])
 {
     size_t n = strlen(argv[optind - 1]);
@@ -185,13 +187,13 @@ static const char *refused_option(char *const *argv, char letter[3])
     return optopt > LONG && optopt != 'h' ? letter : argv[optind - 1];
 }
 
-/* The command's options as getopt_long() takes them. */
+/* The command's options in the form that getopt_long() takes. */
 struct told {
     const struct option *table;
     const char *shorts;
 };
 
-/* Returns 0, or an exit code; -1: help was printed. */
+/* Returns 0; an exit code after an error; or -1 if help was printed. */
 static int take_options(const struct cli_command *c, int argc, char **argv, const struct told *told,
                         struct options *o)
 {
@@ -207,7 +209,7 @@ static int take_options(const struct cli_command *c, int argc, char **argv, cons
         if (opt == ':')
             return wrong_option(c, refused_option(argv, letter), "no value after");
         if (opt == '?' && c->run == cmd_az && strcmp(argv[optind - 1], "--version") == 0) {
-            optind--; /* "az" itself: guides begin with it */
+            optind--; /* stop before "az" itself, with which the commands of the guides begin */
             break;
         }
         if (opt == '?')
@@ -222,7 +224,7 @@ static int take_options(const struct cli_command *c, int argc, char **argv, cons
     return 0;
 }
 
-/* Returns 0, or an exit code. argv[0] is the command's name. */
+/* Returns what take_options() returns. argv[0] is the command's name. */
 static int parse_options(const struct cli_command *c, int argc, char **argv, struct options *o)
 {
     struct option table[N_OPTIONS + 2];
@@ -235,7 +237,8 @@ static int parse_options(const struct cli_command *c, int argc, char **argv, str
     return rc;
 }
 
-/* The variable BATCHAID_FAKE_NODES in place of --fake-nodes; the option overrides it. */
+/* Reads an environment variable, for example BATCHAID_FAKE_NODES for --fake-nodes; the option
+ * overrides the variable. */
 static int take_variable(struct options *o, const struct cli_option *known, struct err *e)
 {
     char name[VARIABLE_SIZE];
@@ -254,8 +257,8 @@ static int take_variable(struct options *o, const struct cli_option *known, stru
     return 0;
 }
 
-/* Options of a daemon for tests may also be variables, because some environments permit no command
- * line: a service of GitHub Actions has only variables. --testing itself may not. */
+/* Options for tests may also be environment variables, because some environments, as services of
+ * GitHub Actions, cannot set a command line. --testing has no variable. */
 static int take_variables(const struct cli_command *c, struct options *o, struct err *e)
 {
     const char *switches[N_OPTIONS];

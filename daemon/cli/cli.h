@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line: a table of commands, each with its options. A command gets its options parsed
- * and its arguments counted, reports errors with cli_fail(), and returns the exit code.
+ * The command line: a table of commands, each with its options. A command function gets parsed
+ * options and the number of its arguments, reports errors with cli_fail(), and returns the exit
+ * code.
  */
 #ifndef DAEMON_CLI_CLI_H
 #define DAEMON_CLI_CLI_H
@@ -30,9 +31,9 @@ enum {
     OPT_ROLE = 512,    /* --role and --scope */
     OPT_REMOTE = 1024, /* --endpoint and --user */
     OPT_QUEUE = 2048,  /* --cluster, --user and --mine of jobs */
-    /* the options of OPT_QUEUE, --state, --experiment, --begins, --since, --sort */
+    /* the options of OPT_QUEUE, and --state, --experiment, --begins, --since and --sort of jobs */
     OPT_JOBS = 4096,
-    /* and further options for tests; each may also be an environment variable */
+    /* --ephemeral and further options for tests; each may also be an environment variable */
     OPT_EPHEMERAL = 8192,
     OPT_TIMEOUT = 16384,
     OPT_SUBSCRIPTION = 32768,
@@ -49,8 +50,8 @@ enum {
     OPT_TERMINAL = 67108864, /* --node of a job */
     OPT_LOGIN = 134217728,   /* --user, --fingerprint and --ca */
     OPT_OPEN = 268435456,    /* --print */
-    OPT_SHELL = 536870912,   /* what the job of a shell may have of OPT_SUBMIT */
-    OPT_JOB = 1073741824     /* --subscription of the JOB that is named */
+    OPT_SHELL = 536870912,   /* the options of OPT_SUBMIT that fit the job of a shell */
+    OPT_JOB = 1073741824     /* --subscription, in which the named JOB is */
 };
 
 /* The values of an option that may be repeated. */
@@ -72,7 +73,7 @@ struct options {
     const char *begins, *sort;
     bool container, json, csv, watch, dry_run, ephemeral, testing, fake_nodes, strict;
     const char *rules, *seed, *subscription;
-    /* A job, as it is to be submitted. */
+    /* Of a job that is to be submitted: */
     const char *file, *name, *gpus, *cores, *memory, *nodes, *time, *image, *array, *after;
     const char *group, *folder;
     struct option_values env, secrets; /* NAME=VALUE; NAME=VAULT/SECRET */
@@ -80,7 +81,8 @@ struct options {
     const char *node, *tail, *folder_to;
     const char *fingerprint, *ca; /* of a daemon's authority */
     bool follow, mine, queued, failed, print;
-    /* For `nodes` with names but without a command: the list of commands. Otherwise NULL. */
+    /* Only for `nodes` with names but without a command: the list of commands for nodes. Otherwise
+     * NULL. */
     const char *commands;
     char **args; /* the arguments after the options, NULL-terminated; borrowed from main() */
     int n_args;
@@ -88,7 +90,8 @@ struct options {
 
 int cli_main(const struct cli_table *t, int argc, char **argv);
 
-/* "batchaid: MESSAGE" on standard error; returns `code`. It may quote names of others. */
+/* Prints "batchaid: MESSAGE" on standard error; returns `code`. table_say(), because the message
+ * may quote names that others have chosen. */
 static inline int cli_fail(enum exit_code code, const struct err *e)
 {
     table_say(stderr, "batchaid: %s", e->msg);
@@ -132,7 +135,7 @@ int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);
 int cmd_backup(const struct options *o);
 int cmd_restore(const struct options *o);
-/* Not in the table: the command that sshd runs for a key of a machine. */
+/* A command without a row in the table: sshd runs it for the key of a machine. */
 #define SHARE_SERVE_COMMAND "share-serve"
 int cmd_share_serve(int argc, char **argv);
 int cmd_login(const struct options *o);

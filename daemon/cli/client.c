@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A client is one libcurl handle: it keeps its connection and its token. It replaces the token when
- * the daemon refuses it, because a command may outlive many tokens. A reply is kept in memory up to
- * a bound, and belongs to the caller. Secrets are wiped before their memory is freed. Blocks; a
- * command has one thread.
+ * A client is one libcurl handle, which keeps its connection, and a token. When the daemon refuses
+ * the token, the client gets a new one, because a command may run longer than a token is valid. A
+ * reply is kept in memory up to a bound, and belongs to the caller. Secrets are wiped before their
+ * memory is freed. Calls block; a command has one thread.
  */
 #include <sodium.h>
 #include <stdbool.h>
@@ -79,7 +79,8 @@ bool client_may_pass(const struct err *e)
     return e->code == ERR_UNAVAILABLE || e->code == ERR_ENDED_DAEMON || e->code == ERR_INTERNAL;
 }
 
-/* The error of an exchange that failed. A certificate does not become valid by waiting. */
+/* The error code of an exchange that failed. ERR_CONFIG for an invalid certificate, because waiting
+ * does not make it valid. */
 int client_not_reached(CURLcode rc)
 {
     return rc == CURLE_PEER_FAILED_VERIFICATION ? ERR_CONFIG : ERR_UNAVAILABLE;
@@ -89,7 +90,7 @@ int client_not_reached(CURLcode rc)
 struct daemon_call {
     const char *method, *path;
     const char *type, *body; /* its Content-Type; NULL: no body */
-    bool is_login;           /* it asks for a token, so it has none */
+    bool is_login;           /* the request asks for a token, so it is sent without one */
 };
 
 void client_set(struct daemon_client *c, const char *url, char *trouble)
@@ -100,7 +101,7 @@ void client_set(struct daemon_client *c, const char *url, char *trouble)
     c->lib.curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
     if (!environment_get(&c->env, LOGIN_USER)) { /* the daemon is on this machine */
         c->lib.curl_easy_setopt(h, CURLOPT_NOPROXY, "*");
-        /* Each connection would read all authorities of the system, in a tenth of a second. */
+        /* otherwise each connection would read all authorities of the system, which takes 0.1 s */
         c->lib.curl_easy_setopt(h, CURLOPT_CAPATH, NULL);
     }
     c->lib.curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
@@ -119,7 +120,7 @@ void client_quiet(struct daemon_client *c, bool quiet)
     c->quiet = quiet;
 }
 
-/* curl calls it often, and each second while nothing comes. */
+/* libcurl calls this often while bytes are sent or received, and otherwise once in a second. */
 static int on_progress(void *ctx, curl_off_t all, curl_off_t got, curl_off_t to_send,
                        curl_off_t sent)
 {
@@ -193,8 +194,8 @@ static int exchange_once(struct daemon_client *c, const struct daemon_call *call
     return result;
 }
 
-/* Any answer, whatever its status, is a success; *out: NULL if it has no JSON. A refused token is
- * replaced once. */
+/* Sends a request. Any reply, whatever its status, is a success; *out NULL: the reply is not JSON.
+ * If the daemon refuses the token, gets a new token and sends the request once more. */
 static int exchange(struct daemon_client *c, const struct daemon_call *call, long *status,
                     json_t **out, struct err *e)
 {
@@ -233,8 +234,8 @@ static void add_field(struct daemon_client *c, struct strbuf *form, const char *
     c->lib.curl_free(escaped);
 }
 
-/* The form of a request for a token: with the credentials of the state directory, or with those
- * that `batchaid login` keeps. `scope` NULL: for batchaid's own services. */
+/* Fills the form of a request for a token: with the credentials of the state directory, or with
+ * those that `batchaid login` has stored. `scope` NULL: a token for batchaid's own services. */
 static void add_credentials(struct daemon_client *c, const char *scope, struct strbuf *form)
 {
     const char *refresh = environment_get(&c->env, LOGIN_REFRESH);
@@ -255,7 +256,7 @@ static char *bearer(const char *token)
     return strbuf_take(&line);
 }
 
-/* The token that the environment has lent for this. */
+/* Uses the token from the environment variable for this scope. */
 static int take_lent(struct daemon_client *c, const char *scope, char **authorization,
                      struct err *e)
 {
@@ -311,7 +312,7 @@ int client_renew(struct daemon_client *c, const char *scope, char **authorizatio
     return 0;
 }
 
-/* NULL: `e` says why. Takes the environment over. */
+/* Returns NULL on an error. Takes ownership of *env. */
 static struct daemon_client *reach(struct environment *env, struct err *e)
 {
     struct daemon_client *c = xcalloc(1, sizeof *c);
@@ -467,7 +468,7 @@ int client_call(struct daemon_client *c, const char *method, const char *path, c
     return rc;
 }
 
-/* The path with "max=200" in its query, and with "after=NEXT". */
+/* Adds "max=200" to the query of the path, and "after=NEXT" if there is a next page. */
 static void set_page(struct daemon_client *c, const char *path, const char *next,
                      struct strbuf *out)
 {
@@ -533,8 +534,8 @@ int client_fetch_authority(const char *url, char **pem, struct err *e)
     return result;
 }
 
-/* CURLE_OK: the daemon answers with a certificate for that name. `own`: of the daemon's
- * authority. */
+/* Connects to the daemon under the host name of this URL. CURLE_OK: its certificate is valid for
+ * that name. `own`: the certificate must also be from the daemon's authority. */
 static CURLcode try_name(struct daemon_client *c, const char *url, bool own, char *trouble)
 {
     struct strbuf there = STRBUF_INIT, reply = STRBUF_INIT;

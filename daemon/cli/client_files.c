@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The client at storage accounts: uploads to shares with a token, downloads by links. The host of
- * an account may have no address here, so every connection goes to the daemon.
+ * The client's requests to storage accounts: uploads to shares with a token, downloads by links.
+ * The host name of an account may not resolve here, so every connection is made to the daemon's
+ * address.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,12 +13,13 @@
 
 #define SCHEME        "https://"
 #define STORAGE_SCOPE "https://storage.azure.com/.default"
-#define SHOWN_MAX     600 /* bytes of a refusal in XML */
+#define SHOWN_MAX     600 /* bytes of an XML error reply that are kept */
 #define HTTP_NO_RANGE 416L
 #define STALL_BYTES_S 1L
 #define STALL_S       60L
 
-/* https://ACCOUNT.file.core.HOST:PORT; addresses have no names below them. */
+/* Adds https://ACCOUNT.file.core.HOST:PORT; if HOST is an IP address, "localhost" in its place,
+ * because an address has no subdomains. */
 static void add_host(struct strbuf *url, const char *account, const char *endpoint)
 {
     const char *host = endpoint + strlen(SCHEME), *bracket = strchr(host, ']');
@@ -32,7 +34,7 @@ static void add_host(struct strbuf *url, const char *account, const char *endpoi
     strbuf_puts(url, port ? port : "");
 }
 
-/* Leads every connection to the daemon. Caller frees. */
+/* The curl option that connects every URL to the daemon. Caller frees. */
 static struct curl_slist *to_the_daemon(struct daemon_client *c)
 {
     const char *host = client_endpoint(c) + strlen(SCHEME), *bracket = strchr(host, ']');
@@ -52,7 +54,8 @@ static size_t keep_start(char *bytes, size_t size, size_t n, void *ctx)
     return size * n;
 }
 
-/* The text of an element of the service's errors; "": there is none. Caller frees. */
+/* The text of an XML element of the service's error reply; "": there is no such element. Caller
+ * frees. */
 static char *element_of(const char *xml, const char *open, const char *close)
 {
     struct strbuf b = STRBUF_INIT;
@@ -162,7 +165,7 @@ static size_t on_piece(char *bytes, size_t size, size_t n, void *ctx)
     return d->ended ? 0 : size * n;
 }
 
-/* `headers` NULL: for a link; the link has a signature. */
+/* `headers` NULL: none, for a link, which has a signature. */
 static int fetch_once(struct download *d, const char *url, int64_t from, struct curl_slist *headers,
                       long *status, struct err *e)
 {

@@ -9,12 +9,12 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-/* az accepts as JSON the endpoints that have no options. */
+/* The settings of the cloud. az accepts as JSON those endpoints for which it has no options. */
 static const struct {
     const char *group, *name; /* in --cloud-config */
     const char *key;          /* in clouds.config */
     const char *before, *after;
-    bool host; /* of host and port alone, not of the whole endpoint */
+    bool host; /* the value is HOST:PORT, not the whole endpoint */
 } rows[] = {
     {"endpoints", "resourceManager", "endpoint_resource_manager", "", "", false},
     {"endpoints", "management", "endpoint_management", "", "", false},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid rerun`: creates a job from the document of another. The copy of its folder is still on
- * the share. Replies have no keys and no values of secrets: mounts get a key again, and a job with
- * such secrets, or with the password of a registry, cannot be repeated. References to vaults stay.
+ * `batchaid rerun`: creates a job from the description of another job. The copy of that job's
+ * folder is still on the share. Replies contain no keys and no values of secrets: the command adds
+ * keys to mounts again, but cannot repeat a job with values of secrets or with the password of a
+ * registry. References to secrets in vaults are repeated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #define ARRAY           "BATCHAID_JOB_ARRAY"
 #define NAME_MAX_LENGTH 64 /* of a job */
 
-/* Members that people may set; the service sets the other members of a reply. */
+/* Members that people may set; the other members of a reply are set by the service. */
 static const char *const kept[] = {
     "schedulingPriority", "cluster",           "mountVolumes",         "nodeCount",
     "containerSettings",  "cntkSettings",      "pyTorchSettings",      "tensorFlowSettings",
@@ -36,7 +37,7 @@ static int check_secrets(const json_t *properties, const char *name, struct err 
     return 0;
 }
 
-/* The password of the registry of images. */
+/* Refuses a job with the password of a registry of images. */
 static int check_registry(const json_t *properties, const char *name, struct err *e)
 {
     const json_t *registry =
@@ -69,13 +70,13 @@ static void add_keys(json_t *properties)
             add_key(volume);
 }
 
-/* Whether the array has a single index; if the array has failed, this index has. */
+/* Whether the array has a single index; if such an array has failed, this index has failed. */
 static bool is_single(const char *indexes)
 {
     return *indexes && !indexes[strspn(indexes, "0123456789")];
 }
 
-/* Replaces the array by its failed indexes. */
+/* Replaces the indexes of the array by its failed indexes. */
 static int only_failed(json_t *properties, const json_t *failed, const json_t *job, struct err *e)
 {
     const char *state = jobs_text(job, "state");
@@ -112,8 +113,8 @@ static json_t *copy_of(const json_t *resource)
     return to;
 }
 
-/* "train-x7fk" again is "train-x7fk-2", and that is "train-x7fk-3". A long name is cut before its
- * number. */
+/* The next name: after "train-x7fk" follows "train-x7fk-2", then "train-x7fk-3". A long name is cut
+ * before the number is added. */
 static char *next_name(const char *name, int more)
 {
     struct strbuf b = STRBUF_INIT;
@@ -133,8 +134,8 @@ static char *next_name(const char *name, int more)
     return strbuf_take(&b);
 }
 
-/* Tries the next names until one is free. The answer to a new job is 202. With 200, an equal job
- * was created since the look. */
+/* Tries the next names until one is free. The reply for a new job is 202; 200 means that another
+ * client has created an equal job since the GET, so the name is taken. */
 static int create(struct daemon_client *c, const json_t *job, json_t *properties, char **name,
                   struct err *e)
 {
