@@ -17,12 +17,12 @@
 #include "lib/jsontext.h"
 #include "lib/shell.h"
 
-/* Debian's az is a part of the system's Python; other packages of az are below /opt. */
+/* Debian's az runs in the system's Python; other packages of az are below /opt. */
 #define DEBIANS_AZ "/usr/lib/python3/dist-packages/azure/cli"
 
 /* --- the daemon ------------------------------------------------------------------------------- */
 
-/* A client that logs in when it is first needed: most commands need none. */
+/* A client that logs in when it is first needed, because most commands need no client. */
 struct late_client {
     const struct options *options;
     struct daemon_client *client;
@@ -55,7 +55,7 @@ static int send_call(void *ctx, const char *method, const char *path, const json
 
 /* --- messages for people ---------------------------------------------------------------------- */
 
-/* Members of files that are not for eyes. */
+/* Replaces members that must not be shown by "...". */
 static void hide_secrets(json_t *v)
 {
     static const char *const secret[] = {"accountKey", "password", "adminUserPassword", "secrets",
@@ -95,7 +95,7 @@ static void tell_notes(const struct az_change *c)
         fprintf(stderr, "batchaid: %.*s\n", (int)strcspn(s, "\n"), s);
 }
 
-/* A copy of the line with another file, as `-f VALUE`. */
+/* A copy of the line in which the option for the file is `-f VALUE`. */
 static struct az_line with_file(const struct az_line *l, const char *value)
 {
     struct az_line copy = *l;
@@ -107,7 +107,7 @@ static struct az_line with_file(const struct az_line *l, const char *value)
     return copy;
 }
 
-/* Whether az gets another file than the line names. */
+/* Whether az must get another file than the line names. */
 static bool needs_file(const struct az_change *c)
 {
     return c->file.changed || c->file.once;
@@ -134,7 +134,7 @@ static void tell(const struct az_change *c)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* A file without a name that az inherits; -1: see `e`. */
+/* Returns a descriptor of a nameless file in memory, which az inherits; -1 and *e on an error. */
 static int open_text(const char *text, size_t len, struct err *e)
 {
     int fd = memfd_create("file", 0);
@@ -167,7 +167,7 @@ static int exec_az(const struct az_line *l, struct err *e)
     return exec_args(az_line_args(l), e);
 }
 
-/* az gets a command of today word by word. */
+/* Runs a command of today with exactly the words that the user typed. */
 static int exec_typed(const struct options *o, struct arena *a, struct err *e)
 {
     size_t n = (size_t)o->n_args;
@@ -230,7 +230,7 @@ static int run(struct az_change *c, bool old, const struct options *o, struct er
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* A default of `az configure`; caller frees. */
+/* A default of `az configure`, from its environment variable or file; caller frees. */
 static char *default_of(const struct environment *env, const char *variable, const char *key)
 {
     const char *text = getenv(variable);
@@ -257,7 +257,7 @@ static int change_and_run(const struct options *o, const struct environment *env
     struct az_change c;
     bool old = false;
     int rc = az_old_change(&facts, &a, o->args, (size_t)o->n_args, &c, &old, e);
-    /* A request needs no az, but the step after it mostly does. */
+    /* A request that the daemon gets directly needs no login of az. */
     if (rc == 0 && (!c.request.method || az_request_needs_az(&c.request, &c.line)))
         rc = az_ensure_login(env, NULL, e);
     if (rc == 0)

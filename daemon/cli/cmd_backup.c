@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid backup` and `batchaid restore`: the database as one file, and back.
+ * `batchaid backup` and `batchaid restore`: copy the database into one file, and back.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -20,7 +20,8 @@ static void show(void *ctx, int64_t done, int64_t all)
         progress_say(ctx, "checking the copy");
 }
 
-/* Notes the backup for metrics, by the time of this file. A backup is good without it, too. */
+/* Notes the time of the backup for metrics: the time stamp of this file. Without it the backup is
+ * valid, too. */
 static void note(const struct state *s)
 {
     struct err e;
@@ -77,7 +78,7 @@ static int restore(const struct state *s, const struct options *o, struct err *e
     int rc = st_restore(s->db, s->secret_key, o->args[0], &(struct st_copying){show, &p}, e);
     progress_end(&p);
     if (rc == 0)
-        /* it contains ids of rows; in the restored database they mean other rows */
+        /* this file contains row ids, which mean other rows in the restored database */
         (void)unlink(s->under_way);
     state_release(&lock);
     return rc;

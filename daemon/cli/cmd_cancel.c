@@ -17,7 +17,8 @@ static void say(const struct options *o, const json_t *job)
         printf("%s is cancelled\n", jobs_text(job, "name"));
 }
 
-/* Notes in the job's row whether this has ended it. */
+/* Cancels one job, unless it has ended. Notes in the job's row whether this command has cancelled
+ * it. */
 static int cancel_one(struct daemon_client *c, const struct options *o, json_t *job, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -66,7 +67,7 @@ static int collect(struct daemon_client *c, const struct options *o, json_t *job
     return jobs_name_subscription(c, jobs, e);
 }
 
-/* A job that cannot be cancelled does not keep the others. */
+/* Cancels each job; if one cannot be cancelled, goes on with the next. */
 static int cancel(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *jobs = json_array(), *job;

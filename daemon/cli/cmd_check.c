@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid check-config`: makes all checks of a daemon's start, and shows the resulting machines.
+ * `batchaid check-config`: makes all checks that the daemon makes at its start, and shows the
+ * configured machines.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid completion`: the scripts of the shells. They ask `batchaid --complete`.
+ * `batchaid completion`: prints a completion script for a shell. The script calls `batchaid
+ * --complete`.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid demo`: a cloud for tests with some content, and lines to try. The daemon is a child in
- * a separate process group, so that Ctrl-C reaches only the demo, and the demo stops the daemon
- * once. The daemon removes its state directory. If the demo is killed, the kernel stops the daemon.
+ * `batchaid demo`: starts a daemon for tests with some resources, and prints commands to try. The
+ * daemon is a child in a separate process group, so that only the demo gets Ctrl-C and stops the
+ * daemon. The daemon removes its state directory. If the demo is killed, the kernel stops the
+ * daemon.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-#define SETTLE_MS 10000 /* until the fake nodes have run the tasks */
+#define SETTLE_MS 10000 /* how long the demo waits for its tasks on fake nodes */
 #define PAUSE_MS  20
 #define TELL_MS   200
 #define US_PER_S  1000000
@@ -33,7 +34,7 @@
 struct demo {
     const struct options *options;
     char *dir;
-    bool made; /* the directory is the demo's own */
+    bool made; /* the demo has made the directory */
     struct progress progress;
     pid_t pid; /* of the daemon; 0: there is none */
     sigset_t signals;
@@ -41,7 +42,7 @@ struct demo {
 
 /* --- the directory ---------------------------------------------------------------------------- */
 
-/* Makes a directory in the first place that takes one. */
+/* Makes a directory in the first of these places where that is possible. */
 static int make_dir(struct demo *d, struct err *e)
 {
     const char *const places[] = {ephemeral_place(), "/tmp", "/dev/shm"};
@@ -91,7 +92,7 @@ static void become_daemon(const struct demo *d, int out)
     _exit(EXIT_FAILED);
 }
 
-/* Waits for the daemon's end; its exit status, as waitpid() has it. */
+/* Waits until the daemon has ended; returns its exit status in the form of waitpid(). */
 static int reap(struct demo *d)
 {
     int status = 0;
@@ -101,7 +102,7 @@ static int reap(struct demo *d)
     return status;
 }
 
-/* Until the daemon says something, or ends. */
+/* Waits until the daemon writes a line, or ends. */
 static void wait_for_line(struct demo *d, int from)
 {
     struct pollfd said = {.fd = from, .events = POLLIN};
@@ -112,7 +113,8 @@ static void wait_for_line(struct demo *d, int from)
     progress_end(&d->progress);
 }
 
-/* Starts the daemon, and waits for its line "ready URL". Its own errors are on standard error. */
+/* Starts the daemon, and waits for its line "ready URL". The daemon writes its errors to standard
+ * error. */
 static int start(struct demo *d, struct err *e)
 {
     char line[256];
@@ -151,7 +153,8 @@ static bool is_settled(const json_t *dump)
     return strcmp(train, "completed") == 0 && strcmp(report, "running") == 0;
 }
 
-/* Until the nodes have run what ends at once; then *dump is the state. */
+/* Waits until the tasks that end by themselves have ended, at most SETTLE_MS; *dump is the state
+ * then. */
 static int settle(struct demo *d, struct daemon_client *c, json_t **dump, struct err *e)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
@@ -212,7 +215,7 @@ static int fill_and_show(struct demo *d, struct err *e)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Waits until somebody ends the demo, or the daemon ends by itself. */
+/* Waits until a signal ends the demo, or the daemon ends by itself. */
 static int stay(struct demo *d, struct err *e)
 {
     int signo = 0, status;
@@ -231,7 +234,7 @@ static int stop(struct demo *d)
         kill(d->pid, SIGTERM);
     int status = reap(d);
     if (d->made)
-        rmdir(d->dir); /* a daemon that did not start has left it */
+        rmdir(d->dir); /* left by a daemon that could not start */
     free(d->dir);
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid env`: settings for clients on this machine, or (--endpoint, --user) on another one;
- * with the name of a Batch account, also the settings for its clients.
+ * `batchaid env`: prints settings for clients on this machine, or (--endpoint, --user) on another
+ * machine; if a Batch account is named, also settings for clients of that account.
  */
 #include <sodium.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void say_what_next(const char *user)
                   "-p \"$AZURE_CLIENT_SECRET\" --tenant \"$AZURE_TENANT_ID\"\n");
 }
 
-/* `lines`: a program for the shell of another machine; `env`: variables. */
+/* Fills `lines` with a shell program for another machine, or else `env` with variables. */
 static int collect(const struct state *s, const struct options *o, struct strbuf *lines,
                    struct environment *env, struct err *e)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid exec` and `batchaid ssh`: a command, or a shell, in a running job.
+ * `batchaid exec` and `batchaid ssh`: run a command, or a shell, in a running job.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "lib/arena.h"
 #include "lib/shell.h"
 
-/* One word is a command for the shell. Several words are a program and its arguments, unchanged. */
+/* The command line for the job's shell. One word is a shell command; several words are a program
+ * and its arguments, and are quoted. */
 static const char *command_of(const struct options *o, struct arena *a)
 {
     const char *text = o->n_args > 1 ? o->args[1] : "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid explain`: the story of one job.
+ * `batchaid explain`: shows what has happened to one job, and why.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid forward`: a local port that leads to a port of a job's node. Each connection is a
- * separate process with its own terminal. They all end with this process, and this process ends
- * with the job.
+ * `batchaid forward`: forwards a local port to a port on a job's node. Each connection has its own
+ * process and its own link to the daemon. These processes end with this process, which ends when
+ * the job has ended.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,9 +22,9 @@
 #include "daemon/cli/terminal.h"
 #include "lib/arena.h"
 
-#define AT_ONCE    30 /* connections; the daemon serves a few more of one principal */
+#define AT_ONCE    30 /* connections at once; the daemon accepts a few more from one principal */
 #define BACKLOG    16
-#define LOOK_MS    3000 /* between looks at the job */
+#define LOOK_MS    3000 /* milliseconds between requests for the job's state */
 #define PORTS_END  65536
 #define PORT_WORDS "use PORT or LOCAL:PORT, with numbers from 1 to 65535 (LOCAL 0: any free one)"
 
@@ -32,9 +32,9 @@ struct forward {
     struct daemon_client *c;
     const struct options *options;
     json_t *job;
-    json_int_t index;       /* of an array; -1: the job is none */
-    struct timespec looked; /* at the job, the last time */
-    int local, port;        /* local 0: any free one */
+    json_int_t index;       /* of an array; -1: the job is not an array */
+    struct timespec looked; /* when the job's state was last requested */
+    int local, port;        /* local 0: any free port */
     int fd, signals, children;
 };
 
@@ -84,7 +84,8 @@ static int listen_here(struct forward *f, struct err *e)
 /* --- one connection -----------------------------------------------------------------------------
  */
 
-/* In a child. It logs in by itself, because a token may have expired meanwhile. */
+/* Serves one connection, in a child process. The child logs in again, because the parent's token
+ * may have expired. */
 static int carry(const struct forward *f, int fd, struct err *e)
 {
     struct daemon_client *c = NULL;
@@ -139,7 +140,7 @@ static void accept_one(struct forward *f)
 /* --- all ----------------------------------------------------------------------------------------
  */
 
-/* The signal that ends this process; 0: none came. */
+/* Reads all signals. Returns the last that must end this process; 0: none. */
 static int read_signals(struct forward *f)
 {
     struct signalfd_siginfo info;
@@ -151,7 +152,7 @@ static int read_signals(struct forward *f)
     return ends;
 }
 
-/* A daemon that does not answer says nothing of the job. */
+/* Whether the job has ended. False if the daemon does not answer. */
 static bool job_has_ended(struct forward *f)
 {
     json_t *reply = NULL;
@@ -171,7 +172,8 @@ static bool job_has_ended(struct forward *f)
     return ended;
 }
 
-/* Serves until a signal or the job's end; with too many connections, further ones wait. */
+/* Serves until a signal arrives or the job has ended. While there are AT_ONCE connections, further
+ * ones wait. */
 static void serve(struct forward *f)
 {
     sigset_t set;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid get`: downloads files of a job's output directories. Names come from the job, so only
- * names that stay below the folder are written, and links there are not followed.
+ * `batchaid get`: downloads files of a job's output directories. The job has chosen the names of
+ * the files, so only files below the local folder are written, and symbolic links in it are not
+ * followed.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -23,10 +24,11 @@ struct getting {
     char *to;
     int64_t since_us; /* the job's start */
     size_t files, older, gone;
-    json_int_t left_out; /* by the daemon: no request can name them */
+    /* files that the daemon leaves out, because no request can contain their names */
+    json_int_t left_out;
     int64_t bytes;
-    bool *found;  /* for each argument: a file fits it */
-    json_t *rows; /* of --json: the files; otherwise NULL */
+    bool *found;  /* for each argument: whether a file matches it */
+    json_t *rows; /* with --json, the fetched files; otherwise NULL */
     struct err *e;
 };
 
@@ -41,7 +43,8 @@ static void print_path(const char *path)
     free(shown);
 }
 
-/* GET of a path, and not of a link: a link ends in an hour, and a list may take longer. */
+/* The path for a GET of a file's contents. It is not a link, because a link expires after an hour,
+ * and fetching a list of files may take longer. */
 static void content_path(const struct getting *g, const char *id, const char *path,
                          struct strbuf *out)
 {
@@ -85,7 +88,8 @@ static int fetch(struct getting *g, const char *id, const char *path, const char
 
 /* --- which files ------------------------------------------------------------------------------ */
 
-/* FILE is a pattern of the whole name, or a folder above it. */
+/* Whether an argument names the file: FILE is a pattern for the whole name, or a folder that
+ * contains the file. */
 static bool is_named(const struct getting *g, const char *name)
 {
     bool is = false;
@@ -99,7 +103,8 @@ static bool is_named(const struct getting *g, const char *name)
     return is;
 }
 
-/* Shown times have whole seconds. A file without a time is of 1970. */
+/* Whether to fetch a file: it is named, or was changed since the job's start. The start is rounded
+ * down, because the daemon shows whole seconds. A file without a time counts as old. */
 static bool is_wanted(struct getting *g, const char *name, const json_t *row)
 {
     int64_t changed_us = 0;
@@ -113,7 +118,8 @@ static bool is_wanted(struct getting *g, const char *name, const json_t *row)
     return is;
 }
 
-/* A running job may have removed a file since the list was made: the other files are fetched. */
+/* If a running job has removed the file since it was listed, prints that and returns 0, so that the
+ * other files are fetched. */
 static int say_gone(struct getting *g, int rc)
 {
     if (rc == 0 || strcmp(g->e->target, "FileNotFound") != 0)
@@ -167,7 +173,8 @@ static int get_dir(struct getting *g, const char *id, const char *dir, const cha
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-/* The folder of `submit` is shown as the top, other directories by their ids. */
+/* Fetches all output directories. Names of files in the folder of `submit` are shown without a
+ * prefix, names in other directories below the directory's id. */
 static int get_all(struct getting *g, const json_t *resource)
 {
     size_t i;
@@ -189,7 +196,7 @@ static int get_all(struct getting *g, const json_t *resource)
     return rc;
 }
 
-/* 0: there is a file for each argument. */
+/* Prints the arguments that no file matches. Returns 0 if there are none. */
 static int say_missing(const struct getting *g)
 {
     int code = EXIT_DONE;
@@ -207,8 +214,8 @@ static const char *plural(json_int_t n)
     return n == 1 ? "" : "s";
 }
 
-/* The text of say() as JSON. `whole`: all files were looked at, so files that were not found are
- * missing. */
+/* Prints what say() prints, as JSON. `whole`: all files were listed, so arguments that no file
+ * matches are "missing". */
 static void print_json(const struct getting *g, bool whole)
 {
     json_t *missing = json_array();
@@ -250,7 +257,7 @@ static int say(const struct getting *g)
     return g->files && !g->gone ? code : EXIT_FAILED;
 }
 
-/* JSON cannot say a path that is not UTF-8. */
+/* Refuses a folder that is not UTF-8, because JSON cannot contain it. */
 static int check_to(const struct options *o, struct err *e)
 {
     if (!o->json || !o->folder_to || jsontext_is_utf8(o->folder_to, strlen(o->folder_to)))
@@ -280,7 +287,8 @@ static int get(struct daemon_client *c, const struct options *o, struct err *e)
                              jobs_text(job, "name"));
     if (rc == 0)
         rc = get_all(&g, resource);
-    if (g.rows && (rc == 0 || g.files > 0)) /* the fetched files are there, whatever failed then */
+    /* also after an error, because some files were fetched */
+    if (g.rows && (rc == 0 || g.files > 0))
         print_json(&g, rc == 0);
     if (rc == 0)
         rc = say(&g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid hosts`: lines for a hosts file, for clients whose names nobody else resolves.
+ * `batchaid hosts`: prints lines for a hosts file, for clients whose DNS does not resolve the
+ * daemon's names.
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -22,7 +23,7 @@
 static const struct {
     const char *list; /* path in the resource manager, below the subscription */
     const char *below[3];
-    bool located; /* the location stands behind the name */
+    bool located; /* the location follows the name */
 } kinds[] = {
     {"/providers/Microsoft.Storage/storageAccounts?api-version=2022-09-01",
      {"blob.core", "file.core", NULL},
@@ -31,7 +32,7 @@ static const struct {
     {"/providers/Microsoft.Batch/batchAccounts?api-version=2022-10-01", {"batch", NULL}, true},
 };
 
-/* A line of a hosts file: {"address": A, "names": [...]}. */
+/* Makes a line of a hosts file: {"address": A, "names": [...]}. */
 static json_t *line_of(const char *address)
 {
     return json_pack("{s:s, s:[]}", "address", address, "names");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid jobs`: the jobs of all groups, or those that match filters.
+ * `batchaid jobs`: lists the jobs of all groups, or the jobs that match filters.
  */
 #include "daemon/cli/cmd_jobs.h"
 
@@ -14,19 +14,20 @@
 #include "daemon/cli/watch.h"
 #include "lib/timefmt.h"
 
-/* The number of listed jobs unless filters or --json ask for all. */
+/* How many jobs are listed; filters or --json list all. */
 #define LISTED 100
 /* --since goes back a hundred years at most. */
 #define SINCE_MAX_S INT64_C(3153600000)
 
-/* 1: a login, lent by the environment or kept; 0: none, so the daemon of this machine is meant. */
+/* Gets a login, from the environment or from `batchaid login`. 1: found; 0: there is none, so the
+ * daemon of this machine is meant; -1: error. */
 static int find_login(struct environment *login, struct err *e)
 {
     int lent = login_token_read(login, e);
     return lent != 0 ? lent : login_read(login, e);
 }
 
-/* Whether a daemon of this machine is meant, although there is a login. */
+/* Whether the options name a daemon of this machine, so a login is not used. */
 static bool is_named(const struct options *o)
 {
     const char *variable = getenv("BATCHAID_STATE_DIR");
@@ -113,7 +114,7 @@ bool jobs_has_ended(const json_t *j)
     return state && (strcmp(state, "succeeded") == 0 || strcmp(state, "failed") == 0);
 }
 
-/* Pages until there are no more, or, with `one`, until there is a result. */
+/* Gets all pages; with `one`, only until a page has a result. */
 static int ask(struct daemon_client *c, const char *question, bool one, json_t *found,
                struct err *e)
 {
@@ -164,7 +165,7 @@ void jobs_nothing_fits(const struct options *o, const char *none, const char *al
     strbuf_free(&b);
 }
 
-/* The instant of --since: "2h" is two hours ago, other texts must be times. */
+/* The instant of --since: "2h" means two hours ago; other texts must be times. */
 static const char *instant_of(const char *text, char out[TIMEFMT_SIZE])
 {
     static const struct {
@@ -243,7 +244,7 @@ static void make_path(struct daemon_client *c, const struct options *o, json_int
         strbuf_printf(path, "&before=%" JSON_INTEGER_FORMAT, before);
 }
 
-/* Reads pages until the last, or until enough jobs are listed. */
+/* Reads pages up to the last one, or until there are LISTED jobs. */
 static int list(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -254,7 +255,8 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     bool is_all = filtered || o->json;
     char since[TIMEFMT_SIZE];
     struct options wanted = *o;
-    wanted.since = instant_of(o->since, since); /* computed once: all pages belong to one list */
+    /* computed once, so that all pages use the same instant */
+    wanted.since = instant_of(o->since, since);
     int rc;
     do {
         make_path(c, &wanted, before, &path);

@@ -60,7 +60,7 @@ static void print_json(const char *path, const char *line)
                              "publicKey", line, strcspn(line, "\n")));
 }
 
-/* The path is as it was given where JSON cannot say the whole path. */
+/* Prints the key. The path is absolute; if JSON cannot contain that path, it is as given. */
 static void show(const struct options *o, const char *path, const char *line)
 {
     char *real = realpath(path, NULL);

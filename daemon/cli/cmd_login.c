@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid login` and `logout`. The certificate of the daemon's authority is fetched without trust
- * in the sender. It is accepted only if its fingerprint is the one that the caller names or
- * confirms. A login that fails leaves the kept login as it was.
+ * `batchaid login` and `logout`. The certificate of the daemon's authority is fetched from a server
+ * that is not yet trusted. It is accepted only if its fingerprint is the one that the user names or
+ * confirms. A login that fails does not change the stored login.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -33,7 +33,7 @@
 struct login {
     const struct options *o;
     char *url, *folder;
-    char *unproven; /* the path of the certificate until the login has succeeded */
+    char *unproven; /* the path of the certificate while the login has not succeeded yet */
     char user[LINE_MAX_], password[LINE_MAX_];
 };
 
@@ -49,8 +49,8 @@ static void on_interrupt(int signo)
     interrupted = signo;
 }
 
-/* The earlier actions of signals, before a question on a terminal. During the question a signal
- * ends only the question; the process ends after the terminal was restored. */
+/* The signal actions that were set before a question on a terminal. During the question, a signal
+ * ends only the question; the process ends after the settings of the terminal are restored. */
 struct held_signals {
     sigset_t mask;
     struct sigaction actions[N_ENDING];
@@ -76,7 +76,7 @@ static void release_signals(const struct held_signals *h)
         sigaction(ending[i], &h->actions[i], NULL);
 }
 
-/* A terminal gives whole lines, so waiting for the first byte is enough. */
+/* A terminal provides whole lines, so it is enough to wait for the first byte. */
 static bool read_on_terminal(const char *question, bool hidden, char out[LINE_MAX_])
 {
     struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -87,7 +87,7 @@ static bool read_on_terminal(const char *question, bool hidden, char out[LINE_MA
     if (hides) {
         quiet = old;
         quiet.c_lflag &= ~(tcflag_t)ECHO;
-        /* Before the question, because this discards typed characters. */
+        /* Set before the question is printed, because this discards characters that were typed. */
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
     }
     fprintf(stderr, "%s", question);
@@ -100,7 +100,7 @@ static bool read_on_terminal(const char *question, bool hidden, char out[LINE_MA
     return read;
 }
 
-/* Reads a line without its end. `hidden`: a password; it is not shown. */
+/* Reads a line without its newline. `hidden`: a password, which the terminal does not show. */
 static int read_line(const char *question, bool hidden, char out[LINE_MAX_], struct err *e)
 {
     interrupted = 0;
@@ -119,7 +119,7 @@ static int read_line(const char *question, bool hidden, char out[LINE_MAX_], str
 
 /* --- the authority ---------------------------------------------------------------------------- */
 
-/* Whether both have equal digits, whatever is between the digits. */
+/* Whether both fingerprints have equal hexadecimal digits, whatever separates the digits. */
 static bool is_same(const char *a, const char *b)
 {
     for (;;) {
@@ -169,7 +169,8 @@ static int confirm(const struct login *l, const char *found, struct err *e)
     return 0;
 }
 
-/* --ca trusts a file; otherwise the daemon's certificate is fetched and confirmed. */
+/* Finds the certificate of the authority: the file of --ca, which is trusted; otherwise the
+ * daemon's certificate, which the user confirms. */
 static int find_authority(struct login *l, struct err *e)
 {
     char *pem = NULL, found[CERTS_FINGERPRINT_SIZE];
@@ -238,7 +239,7 @@ static int find_subscription(struct daemon_client *c, struct environment *env, s
                         "user add, or az role assignment create");
 }
 
-/* A name without a domain gets the domain of the daemon. */
+/* If the user's name has no domain, adds the domain of the daemon. */
 static int complete_name(struct login *l, struct err *e)
 {
     static const char domain[] = "@batchaid";

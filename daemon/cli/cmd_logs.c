@@ -25,7 +25,7 @@ static int detached(const struct daemon_client *c, const json_t *job)
 
 /* --- logs ------------------------------------------------------------------------------------- */
 
-/* Why nothing was printed; the exit code. */
+/* Prints why there was no output. Returns the exit code. */
 static int no_output(const struct daemon_client *c, const struct options *o, const json_t *job,
                      const json_t *last)
 {
@@ -151,8 +151,8 @@ static int64_t left_of(int64_t timeout_ms, int64_t since_us)
     return timeout_ms < 0 ? -1 : left > 0 ? left : 0;
 }
 
-/* The exit code so far; -1: err. *end: how follow() ended, because an end that is not the job's may
- * have the code of a job. Adds the job's last row. */
+/* Waits for one job. Returns its exit code; -1: error. *end: how follow() ended, because a job's
+ * exit code may be equal to one of the other ends. Adds the job's last row to `rows`. */
 static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_ms, int *end,
                     json_t *rows, struct err *e)
 {
@@ -181,7 +181,7 @@ static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_
     return rc;
 }
 
-/* All names are resolved first: a mistake in the last shows at once. */
+/* Resolves all names before it waits, so that a mistake in the last name is reported at once. */
 static int wait_for_all(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *jobs = json_array(), *rows = json_array(), *job = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes drain`, `undrain` and `reboot`: one request for each machine; after an error the
- * others are still sent.
+ * `batchaid nodes drain`, `undrain` and `reboot`: send one request for each machine. After an error
+ * the remaining requests are still sent.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@
 #include "daemon/cli/table.h"
 #include "lib/strbuf.h"
 
-/* Prints the problem of an undrained machine at the daemon's last try. */
+/* After an undrain: prints the problem that the daemon had when it last tried to use the
+ * machine. */
 static void print_trouble(const char *name, const json_t *machine)
 {
     const char *trouble = json_string_value(json_object_get(machine, "lastTrouble"));
@@ -29,7 +30,7 @@ static void print_trouble(const char *name, const json_t *machine)
 struct changing {
     const char *verb, *done; /* `done`: the text about each machine */
     json_t *body;
-    json_t *rows; /* of --json: the machines; otherwise NULL */
+    json_t *rows; /* with --json, the changed machines; otherwise NULL */
 };
 
 static int change(struct daemon_client *c, const struct changing *k, const char *name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes check`: which machines of the inventory are usable, and the remedies for the
- * others.
+ * `batchaid nodes check`: shows which machines of the inventory are usable, and remedies for the
+ * other machines.
  */
 #include <assert.h>
 #include <netinet/in.h>
@@ -24,8 +24,8 @@
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 
-/* Names are looked up on half of the loop's threads. A resolver that does not answer must not delay
- * machines with known names until their time limit. */
+/* The most threads of the loop's pool; half of them resolve names. So a DNS server that does not
+ * answer does not delay machines whose names are resolved. */
 #define THREADS_MAX 256
 
 static const struct {
@@ -128,7 +128,8 @@ static void use_threads(int connect_limit)
     setenv("UV_THREADPOOL_SIZE", text, 0);
 }
 
-/* Whether a rule mounts all shares and containers. */
+/* Whether a mount rule of the site covers all shares and containers, so the daemon serves none to
+ * machines. */
 static bool rules_mount_all(const struct site *site)
 {
     for (size_t i = 0; i < site->n_mounts; i++) {
@@ -140,8 +141,8 @@ static bool rules_mount_all(const struct site *site)
     return false;
 }
 
-/* Listens on the port if the daemon's server does not at present, so that machines can connect.
- * Returns the socket, or -1. */
+/* Listens on the port for shares, so that machines can try to connect. Returns the socket; -1 if
+ * that is impossible, because the daemon listens already. */
 static int listen_for(const struct site *site)
 {
     const struct sockaddr_in6 any = {.sin6_family = AF_INET6,
@@ -182,7 +183,7 @@ static const char *name_at(const void *ctx, size_t i)
     return ((const struct site *)ctx)->machines[i].name;
 }
 
-/* The machines with the given names, or all. Caller frees; NULL: err. */
+/* The machines with these names; all machines if there are no names. Caller frees; NULL: error. */
 static struct check_result *choose(const struct site *site, char *const *names, int n_names,
                                    size_t *n, struct err *e)
 {
@@ -224,7 +225,7 @@ static int check_site(const struct options *o, const struct site *site)
 
 /* --- which configuration -------------------------------------------------------------------- */
 
-/* The configuration file of the running daemon. Caller frees; NULL: err. */
+/* The configuration file that the running daemon has read. Caller frees; NULL: error. */
 static char *config_of_daemon(const struct options *o, struct err *e)
 {
     struct state s;

@@ -29,9 +29,9 @@ struct cleaning {
     struct node_link *link;
     struct files *files;
     bool dry_run, failed, closing;
-    json_t *row; /* of --json; NULL: text is printed */
+    json_t *row; /* with --json, the machine's row; NULL: text is printed */
     struct progress progress;
-    uv_timer_t told; /* each second */
+    uv_timer_t told; /* a timer that fires each second */
 };
 
 static void tell(uv_timer_t *t)
@@ -47,7 +47,7 @@ static void tell(uv_timer_t *t)
 static void on_files_stopped(void *ctx, size_t left_behind)
 {
     (void)ctx;
-    (void)left_behind; /* hanging threads end with the process */
+    (void)left_behind; /* blocked threads end with the process */
 }
 
 static void on_closed(void *ctx)
@@ -135,7 +135,7 @@ static void on_down(void *ctx, const struct err *why)
     finish(ctx, why);
 }
 
-/* What --json says about the machine until the agent there answers. NULL: text is printed. */
+/* Makes the machine's row for --json, before the agent there answers. NULL: text is printed. */
 static json_t *begin_row(const struct options *o, const struct site_machine *machine)
 {
     if (!o->json)
@@ -145,7 +145,7 @@ static json_t *begin_row(const struct options *o, const struct site_machine *mac
                      false);
 }
 
-/* `rows`: of --json, gets the machine's. */
+/* `rows`: with --json, gets the machine's row. */
 static bool clean(const struct options *o, const struct site *site,
                   const struct site_machine *machine, json_t *rows)
 {
@@ -181,7 +181,7 @@ static bool clean(const struct options *o, const struct site *site,
     loop_uv_destroy(tools);
     uv_run(&loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&loop) < 0)
-        abort(); /* a link has left a handle open */
+        abort(); /* a link has not closed one of its handles */
     if (c.row)
         json_array_append_new(rows, c.row);
     return !c.failed;
@@ -219,7 +219,7 @@ static int clean_all(const struct options *o, const struct site *site)
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* A running daemon may have jobs on the machines, and cleans them itself. */
+/* Refuses if a daemon runs: it may have jobs on the machines, and cleans them itself. */
 static int refuse_beside_daemon(const struct options *o, const struct config *c, struct err *e)
 {
     struct state s;
@@ -233,7 +233,7 @@ static int refuse_beside_daemon(const struct options *o, const struct config *c,
                            "it, or use another --state-dir",
                            s.dir);
     if (rc == 0)
-        rc = state_make(&s, e); /* it will contain the host keys of machines */
+        rc = state_make(&s, e); /* the state directory will contain the host keys of the machines */
     endpoint_free(&ep);
     state_free(&s);
     return rc;

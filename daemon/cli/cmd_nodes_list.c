@@ -80,7 +80,7 @@ static bool same_gpu(const json_t *a, const json_t *b)
     return same_text(a, b, "model") && same_text(a, b, "driver");
 }
 
-/* "4 x Tesla V100 (535.104.05), 2 taken": one such text for each model. */
+/* Adds "4 x Tesla V100 (535.104.05), 2 taken", with such a count for each model. */
 static void add_gpus(struct table *t, const json_t *gpus, json_int_t taken)
 {
     struct strbuf b = STRBUF_INIT;
@@ -129,7 +129,7 @@ static json_int_t amount(const json_t *node, const char *of, const char *key)
     return json_integer_value(json_object_get(json_object_get(node, of), key));
 }
 
-/* "2/8": taken and total; only the total while no run has a part. */
+/* Adds "2/8": taken and total; only the total if nothing is taken. */
 static void add_share(struct table *t, const json_t *node, const char *key, json_int_t all)
 {
     json_int_t taken = amount(node, "taken", key);
@@ -163,7 +163,8 @@ static void add_bytes(struct table *t, json_int_t bytes)
     strbuf_free(&b);
 }
 
-/* Values of the last sample; a machine without a link has none. */
+/* Adds free memory and disk of the last sample; without a link the daemon has no sample of a
+ * machine. */
 static void add_free(struct table *t, const json_t *node)
 {
     const json_t *s = json_object_get(node, "sample");
@@ -210,8 +211,8 @@ static void add_states(struct table *t, const json_t *gpus)
     strbuf_free(&b);
 }
 
-/* Jobs get the capacity in the site's configuration. Until that is known, the reported capacity is
- * shown. */
+/* The capacity is the one that jobs get (with the site's configuration). While it is not known, the
+ * capacity that the machine reported is shown. */
 static void add_facts(struct table *t, const json_t *node)
 {
     const json_t *facts = json_object_get(node, "facts");
@@ -256,7 +257,7 @@ static const char *name_at(const void *ctx, size_t i)
     return text_of(json_array_get(ctx, i), "name");
 }
 
-/* The nodes with the given names, in that order. Caller decrefs; NULL: err. */
+/* The nodes with these names, in the order of the names. Caller decrefs; NULL: error. */
 static json_t *choose(json_t *nodes, char *const *names, int n, struct err *e)
 {
     json_t *chosen = json_array();
@@ -276,7 +277,7 @@ static json_t *choose(json_t *nodes, char *const *names, int n, struct err *e)
     return chosen;
 }
 
-/* The states in the list, and "drained" for a machine that is drained in any state. */
+/* The states that the list shows, and "drained", which a machine may be in any state. */
 static const char *const states[] = {"unknown", "free",     "unreachable", "preparing", "idle",
                                      "running", "unusable", "leaving",     "drained"};
 
@@ -363,7 +364,8 @@ static int fetch(const struct options *o, json_t **out, struct err *e)
     return rc;
 }
 
-/* The first name may have been meant as a subcommand. */
+/* Adds the subcommands to the error, because the user may have meant the first name as a
+ * subcommand. */
 static void tell_commands(const struct options *o, struct err *e)
 {
     char said[sizeof e->msg];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid open`: makes a link that logs a browser in once, and opens it. The browser gets a file
- * of the user's alone that leads on to the link, because everybody on the machine may read the
- * arguments of a process.
+ * `batchaid open`: makes a link that logs a browser in once, and opens it. The browser gets the
+ * name of a file that redirects to the link and that only the user can read, because everybody on
+ * the machine can read the arguments of a process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define OPENER "xdg-open"
 
-/* So that the text can stand in a page as it is. */
+/* Refuses a link that is not the daemon's, or has characters that an HTML page must escape. */
 static int check_url(struct daemon_client *c, const char *url, struct err *e)
 {
     const char *endpoint = client_endpoint(c);
@@ -29,7 +29,7 @@ static int check_url(struct daemon_client *c, const char *url, struct err *e)
                    endpoint);
 }
 
-/* Writes the file that leads to the link. Caller frees its path; NULL: err. */
+/* Writes the file that redirects to the link. Caller frees its path; NULL: error. */
 static char *write_page(const char *url, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
@@ -58,7 +58,8 @@ static bool has_screen(void)
     return (x && *x) || (wayland && *wayland);
 }
 
-/* The opener may live as long as the browser, so nobody waits for it. 0, or an errno. */
+/* Starts the program that opens the page. It may run as long as the browser, so this does not wait
+ * for its end. Returns 0 or an errno. */
 static int start_opener(const char *path)
 {
     const char *const args[] = {OPENER, path, NULL};

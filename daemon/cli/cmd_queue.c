@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid queue`: the running and the waiting jobs of each cluster; `ps`: only the caller's jobs.
- * TIME is when the time limit of a running job ends, or when a waiting job is expected to start;
- * DETAIL is a running job's nodes, or the reason why a job waits.
+ * `batchaid queue`: lists the running and the waiting jobs of each cluster; `ps` lists only the
+ * caller's jobs. TIME is when the time limit of a running job ends, or when a waiting job is
+ * expected to start; DETAIL is a running job's nodes, or the reason why a job waits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const struct table_column columns[] = {
     {.name = "DETAIL", .elide = true},
 };
 
-/* "normal", or a number from old api-versions. */
+/* Adds "high", "normal" or "low", or the number that an old api-version has set. */
 static void add_priority(struct table *t, const json_t *j)
 {
     int n = (int)json_integer_value(json_object_get(j, "priority"));
@@ -53,7 +53,8 @@ static bool is_equal(const json_t *a, const json_t *b, const char *member)
     return x && y && json_equal(x, y);
 }
 
-/* How many jobs from `at` on are indexes of one array, have no place, and wait for one reason. */
+/* How many jobs from `at` on can be one row: indexes of the same array that have no place in the
+ * queue and wait for the same reason. */
 static size_t alike(const json_t *all, size_t at)
 {
     static const char *const same[] = {"resourceGroup", "workspace", "experiment",
@@ -74,7 +75,7 @@ static int index_of(const json_t *j)
     return (int)json_integer_value(json_object_get(j, "index"));
 }
 
-/* "1-3,5": the indexes of `n` jobs from `at` on. */
+/* Adds "1-3,5": the indexes of `n` jobs from `at` on. */
 static void add_indexes(struct strbuf *b, const json_t *all, size_t at, size_t n)
 {
     size_t ranges = 0;
@@ -134,7 +135,7 @@ static void print_table(const json_t *all)
     table_free(&t);
 }
 
-/* Which running and waiting jobs the reply lacks. */
+/* Prints how many running and waiting jobs the reply has left out. */
 static void say_left_out(const json_t *reply)
 {
     size_t i;
@@ -155,7 +156,7 @@ static void say_left_out(const json_t *reply)
                 "is full; --json lists all\n");
 }
 
-/* Prints all rows as one reply that leaves out nothing. */
+/* Prints all rows as one JSON reply that leaves out nothing. */
 static void print_whole(json_t *all)
 {
     json_t *out = json_pack("{s:O, s:[]}", "value", all, "leftOut");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid refused`: work that has crashed the daemon twice and is not begun again. The list is a
- * file of the state directory, so it works without a daemon, and a running daemon obeys changes at
- * once.
+ * `batchaid refused`: lists work that has crashed the daemon twice, and that the daemon therefore
+ * does not begin again. The list is a file in the state directory, so the command works without a
+ * daemon; a running daemon reads changes at once.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid reload`: the running daemon reads its configuration again; prints what changes.
+ * `batchaid reload`: makes the running daemon read its configuration again, and prints what
+ * changes.
  */
 #include <stdio.h>
 
@@ -49,7 +50,8 @@ static int reload(struct daemon_client *c, const struct options *o, struct err *
     return rc;
 }
 
-/* The configuration is a file of the daemon's machine, so a login elsewhere is not used. */
+/* Always asks the daemon of this machine, even if there is a login: the configuration is a file
+ * here. */
 int cmd_reload(const struct options *o)
 {
     return jobs_here(o, reload);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid report`: the use by users, groups and others. `batchaid job`: the use by one job, with
- * a sentence of advice.
+ * `batchaid report`: prints what users, groups and others have used. `batchaid job` prints what one
+ * job has used, and advice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* The columns of the table and of CSV: members of the reply. */
 enum unit { NUMBER, MILLISECONDS, MICROSECONDS, BYTES };
 static const struct amount {
-    const char *member, *more; /* `more` is added; or NULL */
+    const char *member, *more; /* a second member that is added to `member`; NULL: none */
     const char *shown, *csv;   /* shown NULL: only in CSV */
     enum unit unit;
 } amounts[] = {{"runs", NULL, "RUNS", "runs", NUMBER},
@@ -101,7 +101,7 @@ static void print_quoted(const char *text)
     putchar('"');
 }
 
-/* Seconds with all digits, so that sums are exact. */
+/* Prints seconds with all digits, so that sums of printed values are exact. */
 static void print_exact(long long n, enum unit unit)
 {
     if (unit == MILLISECONDS)
