@@ -168,7 +168,7 @@ static bool clean(const struct options *o, const struct site *site,
     ssh.log = &quiet;
     ssh.root = machine->group->node_root;
     ssh.yields = true; /* a daemon with another state directory may use this known_hosts */
-    if (!o->dry_run)   /* the next daemon will have a higher term */
+    if (!o->dry_run)   /* its term is lower than the term of the next daemon */
         ssh.epoch = (struct node_epoch){.term = time_now_us() / US_PER_S, .id = "clean"};
     ssh.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = &c};
     if (node_open_ssh(&ssh, &c.link, &e) < 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid serve`: configuration, state directory, keys; then serve_run().
+ * `batchaid serve`: reads the configuration, opens the state directory and the keys, and then calls
+ * serve_run().
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 
-/* The most bytes of log lines about nodes in memory; clients may read them. */
+/* The most bytes of log lines about nodes that are kept in memory for clients. */
 #define LOG_KEPT_BYTES ((size_t)1024 * 1024)
 /* Clusters and pools whose vmSize matches have fake nodes. */
 #define FAKE_SIZES "FAKE*"
@@ -63,7 +64,7 @@ static void apply_options(struct config *c, const struct options *o)
         c->listen.items[i] = xstrdup(o->listen[i]);
 }
 
-/* The IP addresses in the listen list, for the certificate. */
+/* Collects the IP addresses of the listen list, for which the certificate must be valid. */
 static int listen_addresses(const struct config *c, struct config_list *out, struct err *e)
 {
     out->items = xcalloc(c->listen.n, sizeof(char *));
@@ -97,7 +98,8 @@ static int open_certs(const struct config *c, const struct state *s,
     return rc;
 }
 
-/* An expired certificate is only a warning in the log: clients report it, too. */
+/* Whether the site's certificate can be used. An expired certificate is no error here: the log has
+ * a warning, and clients refuse it. */
 static bool certificate_fits(const struct config *c, struct err *e)
 {
     int64_t ends_us;
@@ -107,7 +109,7 @@ static bool certificate_fits(const struct config *c, struct err *e)
     return false;
 }
 
-/* Given by the environment, or made. */
+/* The key from the environment, or a new one. */
 static const char *testing_key(char made[ACCESS_SECRET_SIZE])
 {
     const char *given = getenv("BATCHAID_TESTING_KEY");
@@ -117,8 +119,8 @@ static const char *testing_key(char made[ACCESS_SECRET_SIZE])
     return made;
 }
 
-/* If a service manager starts the daemon again, nothing is kept from which an ephemeral daemon
- * could continue. */
+/* Watches for crashes. Afterwards the program executes itself again, unless a service manager
+ * restarts it, or the daemon is ephemeral and so has kept no state with which it could continue. */
 static int watch_ends(const struct options *o, const struct state *s, const struct log *log,
                       struct err *e)
 {
@@ -145,17 +147,18 @@ struct serve_setup {
     struct state state;
     struct daemon_site site;
     int64_t started_us;
-    size_t left_behind; /* number of threads that hang in a system call */
+    size_t left_behind; /* number of threads that are blocked in a system call */
 };
 
-/* The configuration file, as an absolute path; NULL: none. Caller frees. */
+/* The absolute path of the configuration file; NULL: none. Caller frees. */
 static char *absolute_config(const struct options *o)
 {
     const char *file = config_file(o);
     return file ? realpath(file, NULL) : NULL;
 }
 
-/* The path of batchai-cmd, if the site runs command lines of Windows; caller frees. */
+/* The path of batchai-cmd, if the site runs Windows command lines; NULL: it does not. Caller
+ * frees. */
 static char *cmd_path(const struct config *c, const char *agent, const struct log *log)
 {
     char *path = c->batch_windows_commands ? agent_path_of_cmd(agent) : NULL;
@@ -165,7 +168,7 @@ static char *cmd_path(const struct config *c, const char *agent, const struct lo
     return path;
 }
 
-/* Logs places of local nodes that differ from the settings. */
+/* Logs where the local nodes are if not at the configured place, and who may use them. */
 static void log_site(const struct serve_setup *with, const struct log *log)
 {
     if (with->site.open_place)
@@ -210,7 +213,7 @@ static void show_opening(void *ctx, const char *doing)
         progress_end(p);
 }
 
-/* The part that needs the lock. */
+/* Runs the daemon while the state directory is locked. */
 static int serve_locked(struct serve_setup *with, const struct options *o, struct err *e)
 {
     const struct config *c = &with->config;
@@ -257,7 +260,7 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
                                         .left_behind = &with->left_behind};
         progress_begin_unless(&progress, log.format != LOG_FMT_TEXT);
         log_site(with, &log);
-        endpoint_withdraw(s); /* a file that a killed daemon left */
+        endpoint_withdraw(s); /* removes the file of a daemon that was killed */
         rc = serve_run(&sc, e);
     }
     if (watched)
@@ -272,7 +275,7 @@ static int serve_locked(struct serve_setup *with, const struct options *o, struc
     return rc;
 }
 
-/* Options that are valid with --testing only. */
+/* Refuses options that need --testing if it is missing. */
 static int check_testing(const struct options *o, struct err *e)
 {
     const char *alone = o->fake_nodes ? "--fake-nodes"
@@ -320,7 +323,7 @@ int cmd_serve(const struct options *o)
     state_free(&with.state);
     config_free(&with.config);
     ephemeral_end(&ephemeral);
-    if (with.left_behind > 0) { /* an orderly exit would wait for those threads */
+    if (with.left_behind > 0) { /* exit() would wait for the blocked threads */
         fflush(NULL);
         _exit(rc == 0 ? EXIT_DONE : EXIT_FAILED);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid share-serve KEY-FILE`: the command that sshd runs for the key of a machine. `--try
- * ACCOUNT` tries whether this machine can confine it. No help names it, because people have no use
- * for it. Functions that run at exit(3) would look for files that the new root does not have, so
- * _exit(2) ends it.
+ * `batchaid share-serve KEY-FILE`: the command that sshd runs for the key of a machine. With `--try
+ * ACCOUNT` it tries whether this machine can confine the command. The help does not list it,
+ * because people do not need it. It ends with _exit(2), because functions that run at exit(3) would
+ * look for files that do not exist in the new root.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid shell`: a job that only waits, and a shell in it.
+ * `batchaid shell`: creates a job that only waits, and opens a shell in it.
  *
- * The job and the shell meet at a FIFO in the job's directory: the job reads it, and the shell has
- * it open. So the job ends with the shell, whatever ends the shell: its user, a lost connection, a
- * kill of this program. A job that no shell enters within a minute ends by itself.
+ * A FIFO in the job's directory connects both: the job reads it, and the shell keeps it open. So
+ * the job ends when the shell ends, whatever the reason: its user, a lost connection, a kill of
+ * this program. If no shell opens the FIFO within a minute, the job ends by itself.
  */
 #include <signal.h>
 #include <sodium.h>
@@ -22,15 +22,16 @@
 #define ENTER_S   "60"
 #define LOOK_MS   200
 #define NAME_SIZE 16
-/* The code of a reply from a node that does not take a terminal now. */
+/* The code of a reply if the node cannot open a terminal yet. */
 #define NOT_NOW "Conflict"
 /* The time limit of a shell without --time. */
 #define LIMIT "1h"
 
-/* The job: waits for the shell to open the FIFO, and then for it to close it. */
+/* The job's command line: it waits until the shell opens the FIFO, and then until the shell closes
+ * it. */
 static const char wait_line[] = "rm -f " FIFO "; mkfifo " FIFO " || exit 1; (sleep " ENTER_S
                                 "; : >" FIFO ") & t=$!; exec 3<" FIFO "; kill $t; cat <&3";
-/* The shell: 9 is the FIFO, also in its children. */
+/* The shell's command line: it and its children have the FIFO open as descriptor 9. */
 static const char shell_line[] = "until [ -p " FIFO " ]; do sleep 0.1; done; exec 9>" FIFO
                                  "; s=$(command -v bash || command -v sh); exec \"$s\" -i";
 
@@ -45,8 +46,9 @@ static void print_name(char name[NAME_SIZE])
 
 struct shell_job {
     struct daemon_client *c;
-    const char *name; /* whole: another group may have a job of this name, too */
-    json_t *row;      /* as lists show it */
+    /* with all parts of its path, because another group may have a job of this name */
+    const char *name;
+    json_t *row; /* the job as lists show it */
     sigset_t signals, before;
     int looks; /* how often the job was read while it waited for its node */
     bool refused;
@@ -55,7 +57,7 @@ struct shell_job {
 
 /* --- until it runs ---------------------------------------------------------------------------- */
 
-/* Puts into the error whether the job is cancelled. Returns -1. */
+/* Cancels the job, and adds to the error whether that succeeded. Returns -1. */
 static int cancel(const struct shell_job *j, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -103,8 +105,8 @@ static int enter(struct shell_job *j, struct err *e)
     return rc;
 }
 
-/* Whether a shell that did not begin is to be tried again. A job that has just begun may refuse it
- * for a moment: its node is still being prepared. */
+/* Whether to try again to open the shell. While the node is still being prepared for the job, it
+ * refuses a shell for a moment. */
 static bool goes_on(struct shell_job *j, const struct err *e)
 {
     if (strcmp(e->target, NOT_NOW) != 0)

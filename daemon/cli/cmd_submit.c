@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid submit` and `run`: copy the folder, make the missing parts of the job's place, create
- * the job; `run` then follows it. Standard output has the job's name alone, so that scripts can
- * keep it.
+ * `batchaid submit` and `run`: copy the folder, make the missing cluster, share and experiment,
+ * create the job; `run` then follows the job. Standard output contains only the job's name, for
+ * scripts.
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -103,7 +103,7 @@ static int look_at_folder(struct sent_job *s, const struct options *o, struct er
     return rc < 0 ? -1 : check_size(s, o, e);
 }
 
-/* The name of the copy on the share. */
+/* A new name for the copy of the folder on the share. */
 static const char *new_archive(struct arena *a)
 {
     unsigned char bytes[10];
@@ -126,7 +126,8 @@ static int copy_folder(struct daemon_client *c, struct sent_job *s, struct err *
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-/* A chosen name may be taken; with random letters another is tried. */
+/* Creates the job. If a generated name is taken, tries other random letters; a name of --name is
+ * tried once. */
 static int create(struct daemon_client *c, struct sent_job *s, const struct options *o,
                   struct err *e)
 {
@@ -152,14 +153,14 @@ static int check_whole(const struct options *o, struct err *e)
                    "python train.py");
 }
 
-/* Whether the job may exist although its creation failed: there was no answer, or none that says.
- */
+/* Whether the job may exist although the request failed: there was no reply, or one that does not
+ * tell. */
 static bool may_exist(const struct err *e)
 {
     return e->code != ERR_BAD_REQUEST && e->code != ERR_CONFLICT;
 }
 
-/* Copies the folder and creates the job; if there is no job in the end, removes the copy. */
+/* Copies the folder and creates the job. Removes the copy if the job was certainly not created. */
 static int copy_and_create(struct daemon_client *c, struct sent_job *s, const struct options *o,
                            struct err *e)
 {
@@ -194,7 +195,7 @@ static int check_texts(const char *option, const char *const *values, size_t n, 
     return 0;
 }
 
-/* Documents are UTF-8: a value that is not could not be in one. */
+/* Refuses values that are not UTF-8, because the job's JSON document could not contain them. */
 static int check_utf8(const struct options *o, struct err *e)
 {
     const struct {
@@ -249,7 +250,7 @@ void submit_show(const struct sent_job *s, const struct options *o)
     }
 }
 
-/* For programs, beside the message on standard error. */
+/* Prints the error as JSON for programs; the message is also on standard error. */
 static void print_refusal(const struct err *e)
 {
     json_t *out = json_pack("{s:{s:s, s:s}}", "error", "code", e->target, "message", e->msg);

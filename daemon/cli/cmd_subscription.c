@@ -47,7 +47,7 @@ static int list(struct daemon_client *c, const struct options *o, struct err *e)
     return 0;
 }
 
-/* Prints the id alone on a line, for scripts. */
+/* Adds a subscription, and prints only its id, for scripts. */
 static int add(struct daemon_client *c, const struct options *o, struct err *e)
 {
     json_t *reply = NULL, *body = json_object();

@@ -25,7 +25,7 @@ static int check_names(const char *account, const char *share, struct err *e)
     return 0;
 }
 
-/* Informs a running daemon now; a stopped one reads it at its start. */
+/* Informs the daemon if it runs; otherwise it finds the share at its next start. */
 static int tell_daemon(const struct state *s, const struct options *o, struct err *e)
 {
     struct daemon_client *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid top`: nodes and their GPUs, with the jobs there. Jobs of parts share a node, so the
- * queue's running jobs are sorted by their nodes.
+ * `batchaid top`: shows nodes and their GPUs, with the jobs on them. Several jobs may share a node,
+ * so the running jobs are sorted by node.
  */
 #include <stdlib.h>
 #include <string.h>

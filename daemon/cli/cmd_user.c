@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid user list`, `add`, `remove` and `reset`: the users of a running daemon. A password goes
- * to standard output and nowhere else.
+ * `batchaid user list`, `add`, `remove` and `reset`: lists and changes the users of a running
+ * daemon. A password is only printed on standard output.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static int user_list(struct daemon_client *c, const struct options *o, struct er
  */
 
 /* "/subscriptions/S/resourceGroups/G", from the name of a group or the path of a resource in it;
- * NULL: the scope is a subscription, or everything. Owned by the caller. */
+ * NULL: the scope is a subscription, or everything. Caller frees. */
 static char *group_path(const char *scope, const char *subscription)
 {
     static const char in_group[] = "/resourceGroups/";
@@ -101,7 +101,7 @@ static char *group_path(const char *scope, const char *subscription)
     return b.len ? strbuf_take(&b) : NULL;
 }
 
-/* Whether the resource exists, or a resource in it. */
+/* Whether the list contains the resource `scope`, or a resource in it. */
 static bool is_among(const json_t *resources, const char *scope)
 {
     size_t i, n = strlen(scope);
@@ -139,8 +139,9 @@ static bool says_yes(const char *question)
     return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
 }
 
-/* A role at a misspelt scope has no effect. People are asked for a confirmation. Scripts may create
- * the group later: they get a warning on standard error. */
+/* Warns if the scope does not exist, because a role at a misspelt scope has no effect. On a
+ * terminal the user must confirm; in a script the warning is enough, because the script may create
+ * the group later. */
 static int confirm_scope(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct state s;
@@ -183,7 +184,7 @@ static int user_add(struct daemon_client *c, const struct options *o, struct err
     return rc;
 }
 
-/* /batchaid/users/NAME followed by `tail`. Caller frees the text. */
+/* Appends /batchaid/users/NAME and `tail`. Caller frees the text. */
 static void user_path(struct daemon_client *c, const char *name, const char *tail,
                       struct strbuf *out)
 {

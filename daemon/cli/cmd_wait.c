@@ -16,7 +16,7 @@
 
 #define WAIT_DEFAULT_S 60
 #define WAIT_PAUSE_MS  20
-#define LOOK_MS        5000 /* a daemon that is silent for so long is asked once more */
+#define LOOK_MS        5000 /* after this time without a reply, the daemon is asked again */
 
 static int64_t now_us(void)
 {
@@ -31,7 +31,7 @@ static void pause_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-/* "the daemon is not ready: seed, database" */
+/* Sets the error "the daemon is not ready yet; missing: seed, database". */
 static int not_ready(const json_t *reply, long status, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
@@ -70,7 +70,7 @@ static void show(bool terminal, int64_t waited_us, const struct err *why)
         fprintf(stderr, "\r\033[Kwaiting for %" PRId64 " s: %.60s", waited_us / 1000000, why->msg);
 }
 
-/* Tries at least once, however short the time is. */
+/* Tries at least once, even if the time is 0. */
 static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
 {
     const bool terminal = isatty(STDERR_FILENO);
@@ -89,7 +89,7 @@ static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
     }
 }
 
-/* Once, whether the daemon is ready or not. */
+/* Prints whether the daemon is ready, once, at the end. */
 static void print_json(bool ready, const struct err *why)
 {
     json_t *out = json_pack("{s:b, s:s*}", "ready", ready, "reason", ready ? NULL : why->msg);

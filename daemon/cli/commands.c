@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The table of commands: the name, options, arguments, help and function of each command. Help and
- * the manual's synopsis are made from its rows. Constant.
+ * the manual's synopsis are made from its rows.
  */
 #include "daemon/cli/commands.h"
 

@@ -12,7 +12,7 @@ struct cli_command {
     const char *arguments; /* as in the usage line */
     int options;           /* OPT_ bits */
     int min_args, max_args;
-    bool rest; /* from the first argument on, everything belongs to another program */
+    bool rest; /* the first argument and all words after it belong to another program */
     int (*run)(const struct options *);
     const char *help;
     const char *details;

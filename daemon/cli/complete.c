@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The possible next words come from the usage line of a command ("JOB [FILE...]") and from the
- * argument of an option ("NAME"). If the daemon does not answer within a second, there are no
- * names. Nothing is ever printed on standard error, because somebody is typing there.
+ * Finds the possible next words from the usage line of a command ("JOB [FILE...]") and from the
+ * argument of an option ("NAME"). If the daemon does not answer within a second, no names are
+ * offered. Prints nothing on standard error, because the user is typing on that terminal.
  */
 #include "daemon/cli/complete.h"
 
@@ -24,7 +24,8 @@ struct completing {
     struct options o;
 };
 
-/* A line is WORD, or WORD<TAB>HELP: people's texts make no lines of their own. */
+/* Prints WORD, or WORD<TAB>HELP. Other users have chosen these texts, so they must not contain
+ * newlines. */
 static void offer(const struct completing *w, const char *word, const char *help)
 {
     char *said = xstrdup(help ? help : ""), *plain = xstrdup(word ? word : "");
@@ -36,7 +37,7 @@ static void offer(const struct completing *w, const char *word, const char *help
     free(said);
 }
 
-/* Names are separated by blanks or bars. */
+/* Offers all names of a list, which blanks or bars separate. */
 static void offer_all(const struct completing *w, const char *names)
 {
     char *copy = xstrdup(names), *rest = NULL;
@@ -47,7 +48,7 @@ static void offer_all(const struct completing *w, const char *names)
 
 /* --- live names ------------------------------------------------------------------------------- */
 
-/* Each name once; jobs come newest first. */
+/* Offers each name once; of several jobs with one name, with the newest job's help text. */
 static void offer_names(const struct completing *w, const json_t *rows, const char *member,
                         const char *help)
 {
@@ -137,7 +138,8 @@ static void say_folders(const struct completing *w)
     puts(COMPLETE_FOLDERS);
 }
 
-/* By the words of usage lines, and of options whose arguments say too little. */
+/* The functions for words of usage lines, and for options whose argument does not tell the kind of
+ * their values. */
 static const struct {
     const char *word;
     void (*offer)(const struct completing *);
@@ -192,7 +194,7 @@ static void offer_values(const struct completing *w, const struct cli_option *o)
     strbuf_free(&b);
 }
 
-/* The n-th word of "[list|check] [HOST...]", the last for all further ones. */
+/* Offers the n-th word of "[list|check] [HOST...]"; for larger n the last one. */
 static void offer_argument(const struct completing *w, int n)
 {
     char *copy = xstrdup(w->c->arguments), *rest = NULL, *word = NULL;
@@ -220,13 +222,13 @@ static const struct cli_command *command_named(const struct cli_table *t, const 
     return NULL;
 }
 
-/* Whether it can be in a query as it is. */
+/* Whether the text can be in a query without escapes. */
 static bool is_word(const char *text)
 {
     return text[strspn(text, "0123456789abcdefABCDEF-")] == '\0';
 }
 
-/* The words between the command and the completed word. */
+/* Reads the `n` words between the command and the word to complete, and then offers words. */
 static void complete_within(struct completing *w, int n, char **words)
 {
     int arguments = 0;

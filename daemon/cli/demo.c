@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The content of `batchaid demo`: a storage account with blobs, and a Batch account with a pool of
- * fake nodes and a job with a task in each state. The printed values are read from the daemon.
+ * The resources of `batchaid demo`: a storage account with blobs, and a Batch account with a pool
+ * of fake nodes and a job with a task in each state. The printed values come from the daemon's
+ * dump.
  */
 #include "daemon/cli/demo.h"
 

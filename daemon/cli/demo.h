@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The content of `batchaid demo`, and how it is shown.
+ * The resources of `batchaid demo`, and the function that prints them.
  */
 #ifndef DAEMON_CLI_DEMO_H
 #define DAEMON_CLI_DEMO_H
@@ -14,7 +14,7 @@
 extern const char *const demo_rules[];
 extern const char demo_seed[];
 
-/* Prints the resources in `dump`, and lines to try. `dir`: the daemon's state directory. */
+/* Prints the resources in `dump`, and commands to try. `dir`: the daemon's state directory. */
 void demo_show(const struct environment *env, const char *dir, const json_t *dump, bool json);
 
 #endif

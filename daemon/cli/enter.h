@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command in a running job, for `exec`, `ssh` and `shell`.
+ * Runs a command in a running job, for `exec`, `ssh` and `shell`.
  */
 #ifndef DAEMON_CLI_ENTER_H
 #define DAEMON_CLI_ENTER_H
@@ -11,12 +11,12 @@
 
 struct entered {
     json_t *job;      /* as lists show it */
-    json_int_t index; /* of an array; -1: the job is none */
-    const char *node; /* of the job; NULL: the first */
+    json_int_t index; /* of an array; -1: the job is not an array */
+    const char *node; /* a node of the job; NULL: the first */
 };
 
-/* Runs the line there; "": a shell. If this program has a terminal, the line gets one too. Returns
- * the exit code of the command, or -1. */
+/* Runs the command line in the job; "": a shell. If this program has a terminal, the command gets
+ * one too. Returns the exit code of the command, or -1. */
 int enter_job(struct daemon_client *c, const struct entered *at, const char *line,
               struct err *e) MUST_CHECK;
 

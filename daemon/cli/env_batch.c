@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The account is searched in all subscriptions, because its name is unique over them and the
- * command names no group. Its key is read only if the account permits keys.
+ * Searches the account in all subscriptions, because the command names no group, and no two
+ * accounts have the same name. Reads a key only if the account permits keys.
  */
 #include "daemon/cli/env_batch.h"
 
@@ -40,7 +40,7 @@ static int find(struct daemon_client *c, const char *name, json_t **out, struct 
     return rc;
 }
 
-/* NAME.REGION.batch.HOST, with the host of the endpoint. */
+/* Adds the account's URL, NAME.REGION.batch.HOST, with the host of `endpoint` if there is one. */
 static void add_endpoint(const json_t *account, const char *endpoint, struct environment *out)
 {
     const char *own = text_of(json_object_get(account, "properties"), "accountEndpoint");

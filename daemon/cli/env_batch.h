@@ -11,9 +11,10 @@
 #include "daemon/config/state.h"
 #include "lib/err.h"
 
-/* Adds the variables for the account with this name: AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT
- * and, if `keys`, AZURE_BATCH_ACCESS_KEY, unless the account permits no shared key. `endpoint`: the
- * daemon's URL on the machine that uses the lines (https://HOST:PORT); NULL: this machine. */
+/* Adds the variables for the account with this name: AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT and,
+ * if `keys`, AZURE_BATCH_ACCESS_KEY, unless the account permits no shared key. `endpoint`: the URL
+ * by which the machine that uses the settings reaches the daemon (https://HOST:PORT); NULL: the
+ * settings are for this machine. */
 int env_batch_add(const struct state *s, const char *account, const char *endpoint, bool keys,
                   struct environment *out, struct err *e) MUST_CHECK;
 

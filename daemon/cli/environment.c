@@ -29,7 +29,7 @@ static bool uses_proxy(void)
     return false;
 }
 
-/* A proxy cannot reach the loopback addresses of this machine. */
+/* Excludes this machine's loopback addresses from proxies, because a proxy cannot reach them. */
 static void add_no_proxy(struct environment *env)
 {
     const char *old = getenv("no_proxy");

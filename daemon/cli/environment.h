@@ -11,9 +11,9 @@
 #include "daemon/config/state.h"
 #include "lib/err.h"
 
-/* Further members of the environment of a login. They are no variables for clients. */
+/* Further members of an environment with a login. Clients do not get them as variables. */
 #define LOGIN_REFRESH       "refresh token"
-#define LOGIN_TOKEN         "token" /* instead: a bearer token for requests to the daemon */
+#define LOGIN_TOKEN         "token" /* instead of it: a bearer token for requests to the daemon */
 #define LOGIN_STORAGE_TOKEN "storage token"
 #define LOGIN_USER          "user"
 
@@ -25,7 +25,8 @@ struct environment {
     size_t n;
 };
 
-/* If no daemon serves the state directory, the error says how to start one. */
+/* Builds the variables for the daemon of a state directory. If no daemon runs there, the error says
+ * how to start one. */
 int environment_build(const struct state *s, struct environment *out, struct err *e) MUST_CHECK;
 /* Copies the value. `name` must be static. */
 void environment_add(struct environment *env, const char *name, const char *value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon lists resources by subscription, in pages.
+ * Lists the resources of each subscription, page by page, because the daemon has no list over all
+ * subscriptions.
  */
 #include "daemon/cli/everywhere.h"
 

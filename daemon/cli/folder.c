@@ -17,7 +17,8 @@
 
 #define DEPTH_MAX 200
 
-/* Below a directory that git lists as a whole (another repository) there are no rules. */
+/* `all`: git lists a directory above as a whole (it is another repository), so everything in it is
+ * taken. */
 struct walk {
     struct folder *f;
     const struct folder_names *names;
@@ -49,7 +50,7 @@ static struct folder_entry *add(struct folder *f, const char *path, enum folder_
     return &f->entries[f->n++];
 }
 
-/* Whether a link leads out of the folder, by its text alone. */
+/* Whether a symbolic link points out of the folder; looks only at the link's text. */
 static bool leads_out(const char *path, const char *target)
 {
     int depth = 0;
@@ -121,7 +122,7 @@ static bool is_empty(int dirfd, const char *name)
 static void walk_dir(const struct walk *w, int dirfd, const char *name, const char *path,
                      int depth);
 
-/* Takes a directory if something below it is taken, or if it is empty. */
+/* Takes a directory, and walks into it, if something below it is taken, or if it is empty. */
 static void take_dir(const struct walk *w, int dirfd, const char *name, const char *path,
                      const struct stat *st, int depth)
 {

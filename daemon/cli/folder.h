@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files of a folder that `submit` copies: all files that git would take, without those that
- * .batchaidignore names.
+ * Finds the files of a folder that `submit` copies: all files that git does not ignore, except
+ * those that .batchaidignore files match.
  */
 #ifndef DAEMON_CLI_FOLDER_H
 #define DAEMON_CLI_FOLDER_H
@@ -41,11 +41,11 @@ struct folder {
     size_t n, cap;
     size_t files;                       /* how many entries are files */
     int64_t bytes;                      /* the bytes of all files */
-    struct folder_notes left, warnings; /* left out; copied, but with a reservation */
+    struct folder_notes left, warnings; /* left: not copied; warnings: copied, but with a problem */
 };
 
-/* Lists the folder. ERR_CONFIG: it cannot be read, or its rules cannot be followed. Opens no file.
- * Free in any case. */
+/* Lists the folder without opening its files. ERR_CONFIG: the folder cannot be read, or its rules
+ * cannot be applied. The caller frees *out even after an error. */
 int folder_list(const char *dir, struct folder *out, struct err *e) MUST_CHECK;
 void folder_note(struct folder *f, struct folder_notes *notes, const char *path, const char *why);
 void folder_free(struct folder *f);
@@ -54,9 +54,9 @@ void folder_free(struct folder *f);
 
 struct folder_names {
     char *text;         /* all names, with NULs */
-    const char **items; /* sorted, into `text` */
+    const char **items; /* pointers into `text`, sorted */
     size_t n;
-    bool all; /* there are no rules: everything is taken */
+    bool all; /* no rules apply, so everything is taken */
 };
 
 int folder_names_read(const char *dir, struct folder_names *out, struct err *e) MUST_CHECK;

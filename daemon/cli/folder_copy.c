@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tar archive of POSIX.1-2001 (pax): a long name or a large size is a record before the entry.
- * Its length is known from the list, so it streams in pieces of the most that one request may
- * carry. A file that became shorter is filled up with zeros; of a file that grew, only the listed
- * length is copied. Both are reported by name. Modes let every account of the job's nodes change
- * the copy, like files that the job makes.
+ * A tar archive of POSIX.1-2001 (pax): a long name or a large size is in a record before the entry.
+ * The list of files gives the archive's length, so the archive is sent in pieces, each as large as
+ * one request may be. If a file became shorter, zeros fill its place; if it grew, only the listed
+ * length is copied. Both are reported by name. File modes permit every account on the job's nodes
+ * to change the copy, like files that the job makes.
  */
 #include "daemon/cli/folder_copy.h"
 
@@ -22,9 +22,9 @@
 #include "lib/strbuf.h"
 
 #define BLOCK     512
-#define NAME_MAX_ 100 /* of a name, and of a link's target, in a plain header */
+#define NAME_MAX_ 100 /* the most bytes of a name, and of a link's target, in a plain header */
 #define SIZE_MAX_ INT64_C(077777777777)
-#define PIECE     (4U << 20) /* the most of one range of a file */
+#define PIECE     (4U << 20) /* the most bytes of a file that one request may write */
 
 struct copy {
     struct daemon_client *c;
@@ -38,8 +38,8 @@ struct copy {
 
 /* --- headers ---------------------------------------------------------------------------------- */
 
-/* The fields of a header, with their widths. https://pubs.opengroup.org/onlinepubs/9699919799/
- * utilities/pax.html#tag_20_92_13_06 */
+/* The fields of a header with their widths, as in
+ * https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06 */
 struct ustar {
     char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type, link[100];
     char magic[8], owner[32], group[32], major[8], minor[8], prefix[155], rest[12];
@@ -64,7 +64,7 @@ static void fill(struct ustar *h, const char *name, char type, unsigned mode, in
     snprintf(h->sum, sizeof h->sum, "%06o", sum & 0777777);
 }
 
-/* "LENGTH KEY=VALUE\n"; the length includes its own digits. */
+/* Adds the record "LENGTH KEY=VALUE\n"; LENGTH counts its own digits, too. */
 static void add_record(struct strbuf *b, const char *key, const char *value)
 {
     size_t rest = strlen(key) + strlen(value) + 3, n = rest + 1;
@@ -86,7 +86,7 @@ static void add_zeros(struct strbuf *b, size_t n)
     b->len += n;
 }
 
-/* The header of an entry, after its records. */
+/* Adds the header of an entry, after the records that belong to the entry. */
 static void add_header(struct strbuf *b, const struct folder_entry *entry)
 {
     struct ustar h = {.type = 0};
@@ -121,7 +121,7 @@ static void add_header(struct strbuf *b, const struct folder_entry *entry)
 int64_t folder_copy_size(const struct folder *f)
 {
     struct strbuf b = STRBUF_INIT;
-    int64_t sum = INT64_C(2) * BLOCK; /* the end: two blocks of zeros */
+    int64_t sum = INT64_C(2) * BLOCK; /* the archive ends with two blocks of zeros */
     for (size_t i = 0; i < f->n; i++) {
         b.len = 0;
         add_header(&b, &f->entries[i]);
@@ -184,7 +184,7 @@ static bool is_same(const struct folder_entry *entry, const struct stat *st)
            st->st_mtim.tv_nsec == entry->changed.tv_nsec;
 }
 
-/* Reads straight into the piece. *left: the bytes that the file lacks. */
+/* Reads the file directly into the piece. *left: how many bytes the file is too short. */
 static int add_content(struct copy *w, int fd, int64_t size, int64_t *left, struct err *e)
 {
     ssize_t n = 1;
@@ -222,7 +222,8 @@ static int add_open_file(struct copy *w, int fd, const struct folder_entry *entr
     return add_bytes(w, NULL, (size_t)left + padding(entry->size), e);
 }
 
-/* Never waits for a FIFO that has taken the file's place, and follows no link. */
+/* Adds a file. If a FIFO or a link has replaced it, does not wait for the FIFO or follow the
+ * link. */
 static int add_file(struct copy *w, const struct folder_entry *entry, struct err *e)
 {
     char *path = fs_join(w->f->dir, entry->path);

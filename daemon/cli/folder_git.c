@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program git tells which files its rules take. In a checkout: the tracked files, and the new
- * ones that are not ignored. Elsewhere, with an empty repository that is removed at once: the files
- * that no .gitignore names. The files .batchaidignore have rules like .gitignore, each for its
- * folder and the folders below; these rules hold for tracked files, too. Where git is not
- * installed, a folder without such rules is taken as a whole.
+ * Runs git to find the files that its rules take. In a checkout these are the tracked files, and
+ * new files that are not ignored. Elsewhere git gets an empty repository that is removed
+ * afterwards; it lists the files that no .gitignore matches. The files .batchaidignore have rules
+ * like .gitignore, each for its folder and the folders below; these rules apply to tracked files,
+ * too. If git is not installed, a folder without ignore files is taken as a whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,10 @@
 
 struct git {
     const char *dir;
-    char *repository; /* an empty one of our own; NULL: `dir` is in a checkout */
-    bool has_ignore;  /* the folder, or one above it in its checkout, has an IGNORE */
+    /* an empty repository that this file has made; NULL: `dir` is in a checkout */
+    char *repository;
+    /* there is an IGNORE file in the folder, or in a folder above it in its checkout */
+    bool has_ignore;
 };
 
 /* --- running git ------------------------------------------------------------------------------ */
@@ -60,7 +62,8 @@ static void read_all(int fd, struct strbuf *out)
     } while (n > 0 || (n < 0 && errno == EINTR));
 }
 
-/* git's own words go into a file that is removed already, so that it never waits for a reader. */
+/* Sets the error if git failed. git wrote its messages to a deleted file, so that it never waits
+ * for a reader. */
 static int judge(const struct git *g, int status, int complaints, struct err *e)
 {
     char text[SHOWN + 1] = "";
@@ -78,7 +81,7 @@ static int judge(const struct git *g, int status, int complaints, struct err *e)
                    *text ? text : "it gave no reason");
 }
 
-/* Appends the output of `git ARGS`. */
+/* Runs `git ARGS`, and appends its output. */
 static int run_git(const struct git *g, const char *const *args, struct strbuf *out, struct err *e)
 {
     char *line[ARGS_MAX + 1] = {"git"};
@@ -116,8 +119,8 @@ static bool is_there(const char *dir, const char *name)
     return is;
 }
 
-/* Whether the folder, or a folder above it, is a checkout. *ignores: one of these folders has an
- * IGNORE. */
+/* Whether the folder, or a folder above it, is a checkout. *ignores: whether one of these folders
+ * contains an IGNORE file. */
 static bool in_checkout(const char *dir, bool *ignores)
 {
     char *at = realpath(dir, NULL);
@@ -135,7 +138,8 @@ static bool in_checkout(const char *dir, bool *ignores)
     return is;
 }
 
-/* Makes an empty repository, so that git reads the rules of a folder that is none. */
+/* Makes an empty repository, with which git reads the ignore rules of a folder that is not in a
+ * checkout. */
 static int make_repository(struct git *g, struct err *e)
 {
     const char *place = getenv("TMPDIR");
@@ -184,7 +188,7 @@ static bool is_ignore(const char *name)
            (n == own || name[n - own - 1] == '/');
 }
 
-/* Whether rules of an IGNORE may hold for some name. */
+/* Whether an IGNORE file may match some name. */
 static bool has_rules(const struct git *g, const struct folder_names *names)
 {
     bool has = g->has_ignore;
@@ -193,7 +197,7 @@ static bool has_rules(const struct git *g, const struct folder_names *names)
     return has;
 }
 
-/* Removes the names that IGNORE matches, also those of tracked files. */
+/* Removes the names that IGNORE files match, even those of tracked files. */
 static int leave_out(const struct git *g, struct folder_names *names, struct err *e)
 {
     static const char *const ignored[] = {"ls-files", "-z", "--cached", "--others", "--ignored",
@@ -261,7 +265,7 @@ int folder_names_read(const char *dir, struct folder_names *out, struct err *e)
     return rc;
 }
 
-/* The first name that is not before `path`. */
+/* The index of the first name that does not sort before `path`. */
 static size_t place_of(const struct folder_names *names, const char *path)
 {
     size_t low = 0, high = names->n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks for the list of output files again and again, and downloads what was added to them. The last
- * look comes after the job's end, so nothing is missed. Pauses grow: a short job is followed
- * closely, a long one costs little. While the daemon does not answer, as in a restart, looks are
- * repeated; each file continues where it was.
+ * Asks for the list of output files again and again, and downloads the bytes that were added to
+ * them. The last time is after the job's end, so nothing is missed. The pauses grow: a short job is
+ * followed closely, and a long job causes few requests. While the daemon does not answer, for
+ * example in a restart, requests are repeated; each file continues at the byte it had reached.
  */
 #include "daemon/cli/follow.h"
 
@@ -79,7 +79,8 @@ bool follow_pause(long milliseconds)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* The process of "stdout-3.txt"; "": it is the only one. NULL: this file is no output. */
+/* The number of the process in "stdout-3.txt"; "": the name has none. NULL: this file is not output
+ * of the job. */
 static const char *process_of(const char *name, bool *is_error, size_t *len)
 {
     const char *rest = NULL, *end = strrchr(name, '.');
@@ -142,7 +143,8 @@ static int keep_block(void *ctx, const void *bytes, size_t n)
     return b->n == sizeof b->bytes ? -1 : 0;
 }
 
-/* Where the last `lines` lines of a file of this size begin; reads it backwards in blocks. */
+/* Finds where the last `lines` lines of a file of this size begin; reads the file backwards in
+ * blocks. */
 static int tail_of(struct following *w, const char *url, int64_t size, int64_t lines, int64_t *from)
 {
     struct tail_block *b = xcalloc(1, sizeof *b);
@@ -154,7 +156,7 @@ static int tail_of(struct following *w, const char *url, int64_t size, int64_t l
         b->n = 0;
         rc = client_fetch(w->c, url, begin, keep_block, b, w->e);
         for (int64_t i = at - begin; rc == 0 && i-- > 0 && i < (int64_t)b->n;) {
-            bool is_last = begin + i == size - 1; /* the end of the last line */
+            bool is_last = begin + i == size - 1; /* the newline of the last line */
             if (b->bytes[i] == '\n' && !is_last && ++seen == lines) {
                 *from = begin + i + 1;
                 at = 0;
@@ -184,7 +186,7 @@ static int read_more(struct following *w, const json_t *shown, bool first)
                                             : 0;
 }
 
-/* The prefixes of lines are needed as soon as there are two processes. */
+/* Lines need the number of their process as a prefix as soon as two processes write. */
 static void name_processes(struct following *w)
 {
     const char *one = NULL;
@@ -198,9 +200,9 @@ static void name_processes(struct following *w)
         w->files[i]->lines.prefixed = several;
 }
 
-/* Judges a refusal. Without rights, or with a daemon in trouble, nothing is known about the files.
- * Other refusals mean that there are no files, or not yet: the reason is shown for an ended job,
- * and its exit code is used all the same. */
+/* Handles a refusal of the list of files. If the caller lacks rights, or the daemon cannot answer
+ * now, it is an error. Other refusals mean that there are no files, or none yet: the reason is
+ * printed if the job has ended, and its exit code is still used. */
 static int judge_list(const struct following *w, const json_t *job, long status,
                       const json_t *reply)
 {
@@ -302,14 +304,15 @@ static void make_paths(struct following *w)
     jobs_add_story(w->c, w->f->job, "", &w->state_path);
 }
 
-/* The state is read before the files, so the files of an ended job are complete. */
+/* Looks at the job and then at its files. The state is read first, so that the files of an ended
+ * job are complete. */
 static int look(struct following *w, json_t **row, bool first)
 {
     int rc = look_at_job(w, row);
     return rc < 0 ? -1 : look_at_files(w, *row, first);
 }
 
-/* Whether a look that failed is to be repeated. */
+/* Whether to look again after an error, because the daemon may restart. */
 static bool waits_for_daemon(struct following *w)
 {
     if (!w->f->until_end || !outage_goes_on(&w->outage, w->e, w->waiting_shown ? "\r\033[K" : ""))
@@ -348,7 +351,8 @@ int follow(struct daemon_client *c, const struct follow *f, struct followed *out
     *out = (struct followed){.job = NULL};
     make_paths(&w);
     catch_interrupts(&old);
-    client_quiet(c, true); /* the last line of the job's output may have no end yet */
+    /* no lines of progress, because the last line of the job's output may not be complete yet */
+    client_quiet(c, true);
     int rc = follow_on(&w, &out->job);
     client_quiet(c, false);
     sigaction(SIGINT, &old, NULL);

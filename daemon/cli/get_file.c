@@ -5,8 +5,8 @@
  *
  *   open -> write... -> end, whole: renamed; not whole, or a signal: removed
  *
- * One file is written at a time: the handler of signals finds it by `under_way`, so it is static.
- * The caller owns struct get_file. On the only thread of a command.
+ * One file is written at a time; `under_way` is static, because the signal handler needs it. The
+ * caller owns struct get_file. Runs on the only thread of a command.
  */
 #include "daemon/cli/get_file.h"
 
@@ -25,7 +25,7 @@
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_ENDING = sizeof ending / sizeof ending[0] };
 
-/* The file that a signal removes: one at a time is written. */
+/* The partial file that the signal handler removes; only one is written at a time. */
 static struct get_file *volatile under_way;
 static struct sigaction before[N_ENDING];
 
@@ -37,7 +37,7 @@ static void on_end(int signo)
     raise(signo);
 }
 
-/* A signal that is ignored, as by nohup, stays so. */
+/* Sets the signal handler; signals that are ignored, for example by nohup, stay ignored. */
 static void watch_signals(struct get_file *f)
 {
     const struct sigaction on = {.sa_handler = on_end};
@@ -56,7 +56,7 @@ static void leave_signals(void)
     under_way = NULL;
 }
 
-/* Opens the folder `name` in `dir`, and makes it if it is missing. Closes `dir`. */
+/* Opens the folder `name` in `dir`; makes the folder if it is missing. Closes `dir`. */
 static int enter(int dir, const char *name)
 {
     int made = mkdirat(dir, name, 0777);
@@ -69,7 +69,7 @@ static int enter(int dir, const char *name)
     return next;
 }
 
-/* The folder of `name` below `root`; *last: the rest of the name. */
+/* Opens the folder that contains `name`, below `root`; *last: the last part of the name. */
 static int open_folder(const char *root, const char *name, const char **last)
 {
     int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -90,7 +90,7 @@ static int open_folder(const char *root, const char *name, const char **last)
     return dir;
 }
 
-/* Checks that the place is free, or has a file that may be replaced. */
+/* Checks that nothing has the final name yet, or only a file that may be replaced. */
 static int look_at_place(struct get_file *f)
 {
     struct stat st;
@@ -116,7 +116,7 @@ static int open_partial(struct get_file *f)
     return f->fd < 0 || (f->mode && fchmod(f->fd, f->mode) < 0) ? -1 : 0;
 }
 
-/* Closes all, and removes the partial file. */
+/* Closes all descriptors, and removes the partial file. */
 static void drop(struct get_file *f)
 {
     if (f->fd >= 0)
@@ -176,7 +176,7 @@ int get_file_end(struct get_file *f, bool whole, struct err *e)
     else if (whole && renameat(f->dir, f->partial, f->dir, f->name) < 0)
         rc = err_errno(e, ERR_IO, "it cannot be written");
     else if (whole)
-        *f->partial = '\0'; /* it has its name, so nothing is removed */
+        *f->partial = '\0'; /* the file has its final name, so drop() must remove nothing */
     drop(f);
     return rc;
 }

@@ -15,7 +15,7 @@ static void on_end(int signo)
     seen = signo;
 }
 
-/* A signal that is ignored, as by nohup, stays so. */
+/* A signal that is ignored, for example by nohup, stays ignored. */
 void interrupt_catch(void)
 {
     struct sigaction on = {.sa_handler = on_end, .sa_flags = (int)SA_RESETHAND};

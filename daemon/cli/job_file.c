@@ -7,7 +7,7 @@
  *     env: {EPOCHS: 20}
  *     command: python train.py        # a line for the shell, or a list: a program and arguments
  *
- * Values are read by the options' own table, so a file takes what the command line takes.
+ * The table of options checks the values, so a file accepts the same values as the command line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct job_file {
     struct arena *a;
 };
 
-/* Puts FILE:LINE:COLUMN before the message. */
+/* Adds FILE:LINE:COLUMN before the message. */
 static int at_place(const struct job_file *f, const char *const *steps, size_t n, struct err *e)
 {
     struct yaml_place place;
@@ -64,7 +64,7 @@ static int unknown(const struct job_file *f, const char *name, struct err *e)
     return at_place(f, &name, 1, e);
 }
 
-/* A value of the option, as the command line would give it. */
+/* Sets the option to a value, as if it were on the command line. */
 static int take(const struct job_file *f, const struct cli_option *known, const char *text,
                 struct err *e)
 {
@@ -83,7 +83,7 @@ static int take_truth(const struct job_file *f, const struct cli_option *known, 
                    text ? text : "a list or mapping");
 }
 
-/* {A: B} is A=B; [A=B] is itself. Sets *wrong to the key with the error. */
+/* Reads a mapping {A: B} as A=B, or a list [A=B]. Sets *wrong to the key with the error. */
 static int take_many(const struct job_file *f, const struct cli_option *known, json_t *v,
                      const char **wrong, struct err *e)
 {
@@ -108,7 +108,7 @@ static int take_many(const struct job_file *f, const struct cli_option *known, j
     return 0;
 }
 
-/* Whether the command line has said it, or for the folder the contrary. */
+/* Whether the command line has this option, or for the folder the opposite option. */
 static bool is_given(const struct job_file *f, const struct cli_option *known)
 {
     const void *at = (const char *)f->given + known->at;
@@ -140,7 +140,7 @@ static int take_member(const struct job_file *f, const char *name, json_t *v, st
     return rc < 0 ? at_place(f, steps, wrong ? 2 : 1, e) : 0;
 }
 
-/* The command of the file, unless the command line has one. */
+/* Reads the command of the file, unless the command line has one. */
 static int take_command(const struct job_file *f, const json_t *v, struct err *e)
 {
     static const char *const steps[] = {COMMAND};
@@ -179,7 +179,7 @@ static int take_all(const struct job_file *f, struct err *e)
     return 0;
 }
 
-/* Puts variables of the file before those of the command line, so that the latter replace them. */
+/* Moves the variables of the command line behind those of the file, so that they replace them. */
 static void put_last(struct option_values *all, const struct option_values *given)
 {
     struct option_values sum = {.n = 0};

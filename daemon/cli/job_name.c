@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names of jobs and tasks on command lines.
+ * Finds jobs and tasks by their names on command lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,8 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "lib/arena.h"
 
-/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, from the end, or of
- * [[GROUP/]ACCOUNT/]JOB/TASK: with their names in replies, and in the queries for jobs and for
- * tasks. */
+/* The parts of [[[GROUP/]WORKSPACE/]EXPERIMENT/]JOB, or of [[GROUP/]ACCOUNT/]JOB/TASK, from the
+ * last to the first: their names in replies, and in queries for jobs and for tasks. */
 enum { JOB, EXPERIMENT, WORKSPACE, GROUP, N_PARTS };
 static const char *const members[N_PARTS] = {"name", "experiment", "workspace", "resourceGroup"};
 static const char *const of_beginning[N_PARTS] = {"begins", "experiment", "workspace",
@@ -35,7 +34,7 @@ static int split(const char *name, char **copy, char *parts[N_PARTS], struct err
                    name);
 }
 
-/* The id of the configured subscription. Caller frees. */
+/* Gets the id of the configured subscription. Caller frees. */
 static int configured(struct daemon_client *c, char **out, struct err *e)
 {
     json_t *reply = NULL;
@@ -93,7 +92,8 @@ static bool have_one_path(const json_t *found)
     return true;
 }
 
-/* Of jobs with one path leaves the one in the client's subscription, if it is there. */
+/* If several jobs have the same path, and one is in the client's subscription, keeps only that
+ * one. */
 static void prefer_own(struct daemon_client *c, json_t *found)
 {
     json_t *own = NULL, *j;
@@ -155,7 +155,7 @@ static int ask(struct daemon_client *c, const char *question, const char *const 
     return rc;
 }
 
-/* The newest job of the caller. */
+/* Finds the newest job of the caller. */
 static int find_last(struct daemon_client *c, json_t *found, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -180,7 +180,7 @@ static void mark_tasks(json_t *found)
         json_object_set_new(task, "kind", json_string("task"));
 }
 
-/* Where the index of "sweep[3]" begins; 0: it has none. */
+/* Where the index of "sweep[3]" begins; 0: the name contains no index. */
 static size_t index_at(const char *name)
 {
     const char *open = strchr(name, '[');
@@ -200,7 +200,7 @@ char *jobs_without_index(const char *name, const char **index)
     return copy;
 }
 
-/* Finds by the whole name of a job, of a task, or by the beginning of a job's name. */
+/* Finds a job by its whole name, else a task, else a job by the beginning of its name. */
 static int find_named(struct daemon_client *c, const char *name, char *const parts[N_PARTS],
                       json_t *found, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * There is a cluster for each size of machine; it has nodes only while jobs need them. On the
- * daemon's machine one local node is enough for jobs that need only a part of a node, so the
- * cluster has as many nodes as the largest job needs.
+ * `submit` uses one cluster for each size of machines; it has nodes only while jobs need them. One
+ * local node on the daemon's machine is enough for jobs that need a part of a node, so without
+ * machines the cluster's limit is the number of nodes that the job needs.
  */
 #include "daemon/cli/job_places.h"
 
@@ -21,10 +21,10 @@
 #define GROUP          "jobs"
 #define WORKSPACE      "jobs"
 #define CLUSTER        "default"
-#define VM_SIZE        "STANDARD_D1_V2" /* any: machines without vm_sizes serve it */
+#define VM_SIZE        "STANDARD_D1_V2" /* any size: machines without vm_sizes accept it */
 #define LOCATION       "eastus"         /* any location */
 #define ACCOUNT_MAX    24
-#define HASHED         4 /* bytes of a hash, in hex at the end of an account's name */
+#define HASHED         4 /* bytes of a hash that ends an account's name in hexadecimal */
 #define EXPERIMENT_MAX 64
 #define VERSION        "2018-05-01"
 #define VERSION_GROUP  "2019-10-01"
@@ -32,7 +32,7 @@
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* The login's user without the domain, else the user of this machine. */
+/* The name of the login's user without the domain; without a login, of the user of this process. */
 static const char *user_of(const struct daemon_client *c, struct arena *a)
 {
     const char *user = client_user(c);
@@ -42,7 +42,7 @@ static const char *user_of(const struct daemon_client *c, struct arena *a)
     return own ? arena_strdup(a, own->pw_name) : "user";
 }
 
-/* Keeps letters and digits, in lower case. */
+/* Appends only the letters and digits of `text` to the prefix, in lower case. */
 static char *plain(struct arena *a, const char *prefix, const char *text, size_t max)
 {
     char *out = arena_alloc(a, strlen(prefix) + strlen(text) + 1), *at = stpcpy(out, prefix);
@@ -52,8 +52,8 @@ static char *plain(struct arena *a, const char *prefix, const char *text, size_t
     return out;
 }
 
-/* The name of an account of this user alone, with a hash of the whole name. The name of plain() may
- * be another user's, because j.doe and jdoe have one such name. */
+/* An account name that contains a hash of the whole user name, so that only this user can have it.
+ * The name from plain() may be another user's, because j.doe and jdoe get the same name. */
 static char *unique_account(struct arena *a, const char *user)
 {
     unsigned char hash[crypto_generichash_BYTES];
@@ -63,7 +63,7 @@ static char *unique_account(struct arena *a, const char *user)
     return arena_concat(a, plain(a, "jobs", user, ACCOUNT_MAX - 2 * HASHED), hex);
 }
 
-/* --group is GROUP or GROUP/WORKSPACE. */
+/* Reads --group, which is GROUP or GROUP/WORKSPACE. */
 static void take_group(const struct options *o, struct arena *a, struct job_place *p)
 {
     const char *slash = o->group ? strchr(o->group, '/') : NULL;
@@ -117,15 +117,15 @@ static int put(struct daemon_client *c, struct strbuf *path, const char *version
 
 struct offer {
     const char *size;   /* borrowed from the list of machines */
-    int machines, gpus; /* how many fit; the GPUs of the smallest known one, or INT_MAX */
+    int machines, gpus; /* how many machines fit; the fewest GPUs of these, INT_MAX if not known */
 };
 
 struct offers {
     struct offer items[64];
     size_t n;
     int most_gpus;
-    const char *most_on; /* the machine with the most GPUs; NULL: none has any */
-    int machines;        /* all of the inventory */
+    const char *most_on; /* the machine with the most GPUs; NULL: no machine has any */
+    int machines;        /* the number of machines in the inventory */
 };
 
 static void offer(struct offers *all, const char *size, int gpus)
@@ -154,7 +154,8 @@ static struct capacity capacity_of(const json_t *shown)
     };
 }
 
-/* A machine that was never reached may have anything, but those that are known are preferred. */
+/* Offers a machine if the job fits on it, or if it was never reached: then its capacity is not
+ * known, and best_of() prefers machines with a known capacity. */
 static void look_at(struct offers *all, const json_t *machine, const struct capacity *need)
 {
     const json_t *shown = json_object_get(machine, "capacity");
@@ -176,7 +177,7 @@ static void look_at(struct offers *all, const json_t *machine, const struct capa
           shown ? has.gpus : INT_MAX);
 }
 
-/* The size whose machines have the fewest GPUs that are enough; if equal, the most machines. */
+/* The size with the fewest GPUs that are enough; of equal ones, the size with the most machines. */
 static const struct offer *best_of(const struct offers *all)
 {
     const struct offer *best = NULL;
@@ -204,7 +205,7 @@ static int none_fits(const struct offers *all, const struct capacity *need, stru
                    all->machines, asks ? " with " : "", asks ? capacity_text(a, need) : "");
 }
 
-/* In lower case: a cluster's name. */
+/* Chooses the size of the machines; the cluster's name is the size in lower case. */
 static int choose(const struct json_t *machines, const struct options *o, struct arena *a,
                   struct job_place *p, struct err *e)
 {
@@ -225,7 +226,7 @@ static int choose(const struct json_t *machines, const struct options *o, struct
     return 0;
 }
 
-/* A caller who may not see the machines gets the default. */
+/* Chooses the cluster. If the caller may not see the machines, it is the default cluster. */
 static int choose_cluster(struct daemon_client *c, const struct options *o, struct arena *a,
                           struct job_place *p, struct err *e)
 {
@@ -247,7 +248,7 @@ static int choose_cluster(struct daemon_client *c, const struct options *o, stru
 
 /* --- other jobs, secrets ---------------------------------------------------------------------- */
 
-/* A job waits only for jobs of its workspace. */
+/* Refuses a job of another workspace: a job can wait only for jobs of its own workspace. */
 static int check_dependency(struct daemon_client *c, const struct job_place *p, const char *name,
                             const json_t *j, struct err *e)
 {
@@ -267,7 +268,7 @@ static int check_dependency(struct daemon_client *c, const struct job_place *p, 
                    name, of, client_subscription(c));
 }
 
-/* JOB[:HOW] as EXPERIMENT/JOB[:HOW]. */
+/* Adds JOB[:HOW] to the list as EXPERIMENT/JOB[:HOW]. */
 static int add_dependency(struct daemon_client *c, const struct job_place *p, char *name,
                           struct strbuf *out, struct err *e)
 {
@@ -320,7 +321,7 @@ static const json_t *vault_named(const json_t *vaults, const char *name, size_t 
     return NULL;
 }
 
-/* NAME=VAULT/SECRET as an item of the document. */
+/* Adds NAME=VAULT/SECRET as an item of the document. */
 static int add_secret(const json_t *vaults, const char *text, json_t *out, struct err *e)
 {
     const char *vault = strchr(text, '=') + 1, *secret = strchr(vault, '/') + 1;
@@ -392,7 +393,8 @@ static json_t *new_cluster(const struct job_place *p)
     return body;
 }
 
-/* Group, workspace and cluster. Those that exist stay as they are. */
+/* Makes the group, the workspace and the cluster, unless they exist; existing ones are not
+ * changed. */
 static int make_cluster(struct daemon_client *c, const struct job_place *p, struct err *e)
 {
     struct strbuf group = STRBUF_INIT, workspace = STRBUF_INIT, cluster = STRBUF_INIT;
@@ -433,8 +435,8 @@ static void say_who_may_grow(const struct job_place *p, int most, int needed, st
                p->cluster, p->group, p->workspace, most, most == 1 ? "" : "s", needed);
 }
 
-/* A cluster of ours may have more nodes, if a job needs them. A caller who may not change it needs
- * only that the job fits. */
+/* Raises the node limit of a cluster that `submit` has chosen. If the caller may not change it, it
+ * is enough that the job fits. */
 static int let_grow(struct daemon_client *c, const struct options *o, const struct job_place *p,
                     const json_t *cluster, const char *path, struct err *e)
 {
@@ -467,7 +469,7 @@ static int no_cluster(const struct job_place *p, struct err *e)
                    p->cluster, p->group, p->workspace, p->group, p->workspace);
 }
 
-/* Another submit may have made the cluster since the look at it, with another password. */
+/* Makes the cluster, or uses it if another submit has just made it (with another password). */
 static int make_or_share(struct daemon_client *c, const struct options *o,
                          const struct job_place *p, const char *path, struct err *e)
 {
@@ -548,7 +550,7 @@ static int name_taken(const struct job_place *p, struct err *e)
         p->name, p->group, p->workspace, p->experiment, p->name);
 }
 
-/* A caller who may not see the job learns of it from the request that creates it. */
+/* Refuses a name that a visible job has already. If the job is hidden, the later PUT fails. */
 int job_place_check_name(struct daemon_client *c, const struct job_place *p, struct err *e)
 {
     struct strbuf path = STRBUF_INIT;
@@ -563,7 +565,7 @@ int job_place_check_name(struct daemon_client *c, const struct job_place *p, str
     return rc;
 }
 
-/* 404: the experiment is missing. 200: a job with this document is there, and stays as it is. */
+/* Creates the job. *status 404: the experiment is missing; 200: an equal job existed, an error. */
 static int put_job(struct daemon_client *c, const struct job_place *p, const json_t *document,
                    long *status, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The command runs in a folder of the job's output directory on a share, so that its files outlive
- * node and job. The first process unpacks the copy of the folder there. If several do so at once,
- * one of them wins by renaming, because a rename is atomic.
+ * node and job. The first process unpacks the copied folder there. If several processes unpack it
+ * at once, each does so under a temporary name; the first rename succeeds, because it is atomic.
  */
 #include "daemon/cli/job_wish.h"
 
@@ -54,7 +54,7 @@ int job_check_cores(const char *value, struct err *e)
     return check_number("cores", value, 1, CORES_MAX, e);
 }
 
-/* Checks by the rule of the reserved variable that the value becomes. */
+/* Checks a value by the rule for the reserved variable in which the job gets it. */
 static int check_wish(const char *option, const char *variable, const char *value, struct err *e)
 {
     struct wishes w = {.part = false};
@@ -92,7 +92,7 @@ struct capacity job_need(const struct options *o)
     struct err wrong;
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
         if (given[i][1] && wish_read(given[i][0], given[i][1], "", "", &w, &wrong) < 0)
-            continue; /* the checks of options refuse it */
+            continue; /* the option's check has refused such a value already */
     return w.need;
 }
 
@@ -118,7 +118,7 @@ static int64_t seconds_of(const char *text)
         int64_t seconds;
     } units[] = {{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
     int64_t sum = 0;
-    size_t next = 0; /* units come in this order, each once */
+    size_t next = 0; /* units must be in this order, each at most once */
     if (!*text)
         return -1;
     while (*text) {
@@ -146,7 +146,7 @@ int job_check_time(const char *value, struct err *e)
                          value);
 }
 
-/* The length of a variable's name before the =; 0: it is not valid. */
+/* The length of a variable's name before the =; 0: the name is not valid. */
 static size_t variable_name(const char *value)
 {
     size_t n = strcspn(value, "=");
@@ -188,7 +188,8 @@ int job_check_secret(const char *value, struct err *e)
 
 /* --- the name --- */
 
-/* The script, or else the program, without its folders and its ending. */
+/* The name of a script among the arguments, or else the program; folders and ending are cut
+ * later. */
 static const char *stem_of(const struct options *o)
 {
     static const char *const endings[] = {".py", ".sh", ".R", ".jl", ".pl"};
@@ -225,7 +226,7 @@ const char *job_new_name(const struct options *o, struct arena *a)
 
 #define SHARE_DIR "$AZ_BATCHAI_JOB_MOUNT_ROOT/" JOB_SHARE
 
-/* Enters the folder; the first process of a job makes it. */
+/* Adds shell commands that enter the folder; the first process of a job makes the folder. */
 static void add_entry(struct strbuf *b, const char *archive)
 {
     strbuf_puts(b, "cd \"$AZ_BATCHAI_OUTPUT_" JOB_OUTPUT "\" && { [ -d " JOB_FOLDER " ] || { ");
@@ -239,7 +240,8 @@ static void add_entry(struct strbuf *b, const char *archive)
                    "made; the image may lack tar or mktemp\" >&2; exit 125; }\n");
 }
 
-/* One argument is a line for the shell. Several are a program and its arguments. */
+/* Adds the command. One argument is a shell command line; several are a program and its
+ * arguments. */
 static void add_command(struct strbuf *b, const struct options *o)
 {
     if (o->n_args == 1) {
@@ -253,7 +255,8 @@ static void add_command(struct strbuf *b, const struct options *o)
     }
 }
 
-/* A job on several nodes runs the command on each, with the variables of torchrun. */
+/* A job on several nodes runs the command on each of them, with the variables that torchrun
+ * sets. */
 static void add_toolkit(json_t *properties, const struct options *o, const char *archive)
 {
     struct strbuf line = STRBUF_INIT, quoted = STRBUF_INIT;
@@ -300,7 +303,8 @@ static void add_env(json_t *list, const struct option_values *env)
     }
 }
 
-/* A job of part of each node: others run beside it. */
+/* The job's variables. They request only a part of each node, so other jobs may run on the same
+ * node. */
 static json_t *variables(const struct options *o, const char *after)
 {
     json_t *list = json_array();
@@ -314,7 +318,8 @@ static json_t *variables(const struct options *o, const char *after)
     return list;
 }
 
-/* The account belongs to the caller, and is made by naming it. */
+/* Mounts the caller's share. The account belongs to the caller; the daemon makes it when a request
+ * names it. */
 static json_t *mounts(const char *account)
 {
     struct strbuf url = STRBUF_INIT;

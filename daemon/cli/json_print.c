@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON texts of commands, with an indentation of two spaces.
+ * Prints the JSON of commands, with an indentation of two spaces.
  */
 #include "daemon/cli/json_print.h"
 

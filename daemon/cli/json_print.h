@@ -9,15 +9,14 @@
 
 #include "lib/err.h"
 
-/* Prints the value, indented, and a line's end. */
+/* Prints the value, indented, and a newline. */
 void json_print(const json_t *value);
-/* The same, and releases the value. */
+/* Like json_print(), and then decrefs the value. */
 void json_print_new(json_t *value);
-/* Prints {"value": VALUE}, and releases the value. */
+/* Prints {"value": VALUE}, and then decrefs the value. */
 void json_print_list(json_t *value);
-/* JSON cannot say a name of a file that is not UTF-8. ERR_CONFIG with `what`, "the state
- * directory".
- */
+/* Refuses a file name that is not UTF-8, because JSON cannot contain it. ERR_CONFIG: the message
+ * contains `what`, for example "the state directory". */
 int json_print_check(const char *what, const char *name, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A log may have been written by a stranger's program: on a terminal, control characters other than
- * tabs, line ends, backspaces and sequences for colours are shown as `?`. So are characters that
- * turn the order of others around, and bytes that are not UTF-8.
+ * Another user's program may have written the log. So on a terminal, `?` replaces control
+ * characters (except tabs, line ends, backspaces and sequences for colours), characters that change
+ * the direction of text, and bytes that are not UTF-8.
  */
 #include "daemon/cli/log_lines.h"
 
@@ -24,7 +24,7 @@ void log_lines_init(struct log_lines *l, FILE *out, struct log_lines **writer, c
     l->terminal = isatty(fileno(out));
 }
 
-/* A line that another process has begun is ended. */
+/* If another process has written an incomplete line, ends that line. */
 static void take_turn(struct log_lines *l)
 {
     struct log_lines *other = *l->writer;
@@ -48,7 +48,8 @@ static bool is_control(unsigned char c)
     return (c < 32 && c != '\n' && c != '\t' && c != '\r' && c != '\b') || c == 127;
 }
 
-/* A sequence is shown as it is if it only changes colours or clears the line: ESC [ 0-9; m or K. */
+/* Ends an escape sequence. `valid`: it only changes colours or clears the line (ESC [ 0-9; m or K),
+ * so it is printed unchanged. */
 static void end_escape(struct log_lines *l, bool valid)
 {
     for (size_t i = 0; i < l->n_escape; i++)
@@ -62,13 +63,13 @@ static bool goes_on(const struct log_lines *l, char c)
            (l->n_escape == 1 ? c == '[' : (c >= '0' && c <= '9') || c == ';');
 }
 
-/* The length of a character, by its first byte. */
+/* How many bytes a UTF-8 character has, by its first byte. */
 static size_t length_of(unsigned char lead)
 {
     return lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
 }
 
-/* Ends a character: all its bytes have come, or no more will come. */
+/* Prints a character when all its bytes are there, or no more bytes follow. */
 static void end_character(struct log_lines *l)
 {
     size_t n = l->n_character;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the bytes of a log: as they are, or on a terminal as text that cannot do more than colour
- * itself.
+ * Writes the bytes of a log: unchanged, or on a terminal as text that cannot do more than change
+ * its colours.
  */
 #ifndef DAEMON_CLI_LOG_LINES_H
 #define DAEMON_CLI_LOG_LINES_H
@@ -12,13 +12,13 @@
 
 struct log_lines {
     FILE *out;
-    /* which of them wrote last to the output; shared by all of one output */
+    /* the writer that wrote last to this output; shared by all writers of the output */
     struct log_lines **writer;
     char *process; /* owned */
     bool prefixed; /* lines begin with `process` */
-    bool inside;   /* the last text did not end a line */
+    bool inside;   /* the text so far does not end with a newline */
     bool terminal;
-    char escape[32]; /* a sequence that has begun */
+    char escape[32]; /* an incomplete escape sequence */
     size_t n_escape;
     char character[5]; /* an incomplete character of several bytes */
     size_t n_character;

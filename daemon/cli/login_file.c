@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * login.json has address, user and refresh token; ca.pem the authority. Both are in a folder of the
- * user, closed to others. A file that others may read is not used.
+ * login.json contains the daemon's address, the user and a refresh token; ca.pem contains the
+ * authority's certificate. Both are in a folder that only the user can read. A file that others can
+ * read is not used.
  */
 #include "daemon/cli/login_file.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tokens are short-lived, and only the user can read the environment of the user's processes. A
- * password or a refresh token is never in it.
+ * Reads a token from environment variables. That is safe enough, because tokens are valid only for
+ * a short time, and only the user can read the environment of the user's processes. Passwords and
+ * refresh tokens are never in it.
  */
 #include "daemon/cli/login_token.h"
 
@@ -9,7 +10,7 @@
 
 #include "daemon/cli/remote.h"
 
-/* The variables; the names in the environment of a client where these differ. */
+/* The variables, and the name of each in struct environment if it differs. */
 static const struct {
     const char *variable, *name;
     bool required;

@@ -49,7 +49,7 @@ struct one {
     struct node_link *link;
     uv_timer_t limit;
     int64_t asked_us;
-    bool over; /* judged already: later callbacks belong to the end of the link */
+    bool over; /* its check has ended; later callbacks only belong to the closing of the link */
 };
 
 /* --- judging -------------------------------------------------------------------------------- */
@@ -175,7 +175,8 @@ static void judge_root_dir(struct check_result *r, const struct err *why)
             why->msg, root ? "root" : g->user, root ? "" : ", reach root with become");
 }
 
-/* The least difference of the machine's clock: it was read between two readings of this clock. */
+/* The smallest possible difference of the machine's clock: `theirs` was read between the readings
+ * `before` and `after` of this clock. */
 static int64_t skew_us(int64_t theirs, int64_t before, int64_t after)
 {
     return theirs < before ? theirs - before : theirs > after ? theirs - after : 0;
@@ -329,7 +330,7 @@ static void begin(struct checking *c, struct one *m)
 static void on_files_stopped(void *ctx, size_t left_behind)
 {
     (void)ctx;
-    (void)left_behind; /* hanging threads end with the process */
+    (void)left_behind; /* blocked threads end with the process */
 }
 
 static void begin_more(struct checking *c)
@@ -371,7 +372,7 @@ void check_machines(const struct check_config *config, struct check_result *resu
     uv_close((uv_handle_t *)&c.progress, NULL);
     uv_run(&c.loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&c.loop) < 0)
-        abort(); /* a link has left a handle open */
+        abort(); /* a link has not closed one of its handles */
     free(c.all);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests machines of the inventory, many at once: opens a link to each that changes nothing
- * (node.h), asks for its state, and judges. Needs no daemon and leaves only the agent's program on
- * the machine.
+ * Tests machines of the inventory, many at once: opens to each a link that changes nothing there
+ * (node.h), gets the machine's state, and judges whether it is usable. Needs no daemon, and leaves
+ * only the agent's program on the machine.
  */
 #ifndef DAEMON_CLI_NODE_CHECK_H
 #define DAEMON_CLI_NODE_CHECK_H
@@ -45,8 +45,8 @@ struct check_result {
     struct check_cell cells[CHECK_ITEMS];
     char *problems[CHECK_PROBLEMS_MAX]; /* one sentence for each problem, with its remedy; owned */
     size_t n_problems;                  /* 0: the machine is usable */
-    /* why shares without a rule cannot be mounted there; jobs without such shares do not need them.
-     * A sentence for each; owned */
+    /* Reasons why a machine cannot mount shares without a mount rule; only jobs with such shares
+     * need them. One sentence each; owned. */
     char *notes[CHECK_PROBLEMS_MAX];
     size_t n_notes;
     int64_t disk_free_bytes, clock_skew_us;
@@ -55,13 +55,16 @@ struct check_result {
 
 struct check_config {
     const struct site *site;
-    bool shares; /* tries the way to the daemon's shares, where somebody listens now */
-    /* Called now and then with the number of completed machines; may be NULL. */
+    /* tries to connect from machines to the port of the daemon's shares, on which somebody must
+     * listen */
+    bool shares;
+    /* Called repeatedly with the number of machines whose check has ended; may be NULL. */
     void (*progress)(void *ctx, size_t done, size_t n);
     void *ctx;
 };
 
-/* Runs until all `n` are done. `results` has the machines' names; call check_free() afterwards. */
+/* Runs until all `n` machines are checked. The caller sets `machine` in each of `results`, and
+ * calls check_free() afterwards. */
 void check_machines(const struct check_config *c, struct check_result *results, size_t n);
 void check_free(struct check_result *results, size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of all options: the commands that accept an option, the place of its value, and the
- * check of the value. Constant, but for the options of one command line: the caller owns those.
+ * The table of all options: for each option the commands that accept it, where its value is stored,
+ * and the function that checks the value.
  */
 #include "daemon/cli/options.h"
 

@@ -14,13 +14,14 @@ struct cli_option {
     int (*check)(const char *value, struct err *e);                   /* or NULL */
     int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
     const char *help;
-    char letter;        /* -f; 0: none */
-    const char *values; /* the only values, separated by blanks; NULL: others are possible */
+    char letter; /* -f; 0: none */
+    /* the only valid values, separated by blanks; NULL: other values are possible */
+    const char *values;
 };
 
 extern const struct cli_option known_options[];
 
-/* Puts the value of an option into *o; NULL: an option without an argument. */
+/* Stores the value of an option in *o; `value` NULL: the option has no argument. */
 int option_take(struct options *o, const struct cli_option *known, const char *value,
                 struct err *e) MUST_CHECK;
 

@@ -12,7 +12,7 @@
 
 #define QUIET_US INT64_C(1000000)
 #define AGAIN_US INT64_C(200000)
-#define WIDEST   200 /* a line that is wider than the terminal cannot be written over */
+#define WIDEST   200 /* characters; a line longer than the terminal's could not be overwritten */
 
 static int64_t now_us(void)
 {
@@ -44,8 +44,8 @@ static bool is_time(const struct progress *p)
            (!p->shown || now - p->shown_us >= AGAIN_US);
 }
 
-/* A user who stops the terminal with Ctrl-S must not stop the work: a backup holds a
- * transaction. */
+/* Whether the terminal takes text now. If the user has stopped it with Ctrl-S, the work must not
+ * stop, too: a backup has a transaction open. */
 static bool takes_text(void)
 {
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -15,14 +15,15 @@ struct progress {
 };
 
 void progress_begin(struct progress *p);
-/* The same; if `quiet` it shows nothing, as under --json. */
+/* Like progress_begin(); if `quiet` nothing is shown, for example with --json. */
 void progress_begin_unless(struct progress *p, bool quiet);
-/* Shows the text if it is time for one, and the terminal takes it; without a line's end. */
+/* Shows the text if the last one is old enough and the terminal takes text; `fmt` is without a
+ * newline. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "12M of 1.5G: WHAT"; `all` 0: it is not known. The amount is in front, because the line is cut to
- * the terminal's width. */
+/* Shows "12M of 1.5G: WHAT"; `all` 0: the whole amount is not known. The amount is first, because
+ * the line is cut to the terminal's width. */
 void progress_say_bytes(struct progress *p, const char *what, int64_t done, int64_t all);
-/* How long it takes already. */
+/* How long the work has taken so far. */
 int64_t progress_us(const struct progress *p);
 void progress_end(struct progress *p);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lines are for any POSIX shell, and every value in them is quoted. The fingerprint is the
- * authority certificate's; the shell of the other machine fetches the certificate without trust,
- * compares, and removes it if it differs.
+ * The lines are for any POSIX shell, and every value in them is quoted. They contain the
+ * fingerprint of the authority's certificate. The shell on the other machine fetches the
+ * certificate from a server that is not yet trusted, compares the fingerprint, and removes the
+ * certificate if it differs.
  */
 #include "daemon/cli/remote.h"
 
@@ -56,14 +57,14 @@ static bool is_port(const char *text)
     return isdigit((unsigned char)*text) && !*end && !errno && n > 0 && n <= 65535;
 }
 
-/* The length of scheme, host and port: the whole URL except a slash at its end. */
+/* How many bytes scheme, host and port have: the whole URL without a slash at its end. */
 static size_t url_length(const char *url)
 {
     size_t len = strlen(url);
     return len && url[len - 1] == '/' ? len - 1 : len;
 }
 
-/* The colon before the port, or NULL; there may be others in a bracketed address. */
+/* The colon before the port; NULL: no port. An address in brackets contains other colons. */
 static const char *port_of(const char *host)
 {
     const char *close = strchr(host, ']');
@@ -112,8 +113,8 @@ static int add_fingerprint(const struct state *s, struct strbuf *out, struct err
     return rc;
 }
 
-/* The folder is named after the endpoint: az keeps its logins there, and the user's default folder
- * stays unchanged. */
+/* Adds the folder for az's logins. It is named after the endpoint, so that the user's default
+ * folder is not changed. */
 static void add_folder(struct strbuf *out, const char *url)
 {
     strbuf_puts(out, "export AZURE_CONFIG_DIR=\"$HOME/.batchaid/");
@@ -142,7 +143,8 @@ static int add_authority(const struct state *s, const char *url, struct strbuf *
     return 0;
 }
 
-/* These variables would direct az to another cloud than the registered one. */
+/* Adds lines about the cloud. The variables that are unset would direct az to another cloud than
+ * the registered one. */
 static void add_cloud(struct strbuf *out, const char *url)
 {
     char *config = cloud_config(url);
@@ -201,7 +203,7 @@ static bool is_user(const json_t *one, const char *name)
            (!given[len] || (!strchr(name, '@') && strcmp(given + len, DOMAIN) == 0));
 }
 
-/* The user's whole name; caller frees. */
+/* Finds the user's whole name; caller frees. */
 static int find_user(struct daemon_client *c, const char *name, char **out, struct err *e)
 {
     json_t *reply = NULL, *one;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The submission of a job, for `submit`, `run` and `rerun`.
+ * Submits a job, for `submit`, `run` and `rerun`.
  */
 #ifndef DAEMON_CLI_SUBMIT_H
 #define DAEMON_CLI_SUBMIT_H
@@ -17,14 +17,16 @@ struct sent_job {
     json_t *document;
 };
 
-/* Reads the file of --file, if there is one, beneath the options. Texts are in the arena. */
+/* Reads the file of --file, if there is one, into *whole; options of the command line override it.
+ * Texts are in the arena. */
 int submit_read_file(const struct options *o, struct options *whole, struct arena *a,
                      struct err *e) MUST_CHECK;
-/* Copies the folder, makes the missing parts of the place, creates the job; with --dry-run only
- * looks. Free in any case; begin with an empty struct and an initialized arena. */
+/* Copies the folder, makes the missing parts of the job's place, and creates the job; with
+ * --dry-run changes nothing. The caller begins with a struct of zeros and an initialized arena, and
+ * frees *s even after an error. */
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s,
            struct err *e) MUST_CHECK;
-/* For --dry-run: prints what submit() would do without it. */
+/* For --dry-run: prints what submit() would do without that option. */
 void submit_show(const struct sent_job *s, const struct options *o);
 void sent_job_free(struct sent_job *s);
 

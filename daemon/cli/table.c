@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Cells are kept in an arena until the table is printed, because the widths of columns depend on
- * all rows. On a narrow terminal, columns that may be cut become narrower one by one, the widest
- * first, but never narrower than their heads. Widths count characters of UTF-8, not bytes.
+ * all rows. On a narrow terminal, the widest column that may be cut loses one character at a time,
+ * but no column becomes narrower than its head. Widths count characters of UTF-8, not bytes.
  */
 #include "daemon/cli/table.h"
 
@@ -19,7 +19,7 @@
 #define NARROWEST    8 /* the least width of a cut column */
 #define DOTS         "..."
 #define MAX_CELL     2048
-#define UTF8_FOLLOWS 0x80 /* the two high bits of a continuation byte */
+#define UTF8_FOLLOWS 0x80 /* UTF-8: the two high bits of a continuation byte */
 
 void table_init(struct table *t, const struct table_column *columns, size_t n)
 {
@@ -34,7 +34,7 @@ void table_free(struct table *t)
     *t = (struct table){.n = 0};
 }
 
-/* The code point of a character that is valid UTF-8. */
+/* The code point of a valid UTF-8 character of `n` bytes. */
 static uint32_t code_of(const char *p, size_t n)
 {
     static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -138,7 +138,7 @@ static int least(const struct table_column *c)
     return name > NARROWEST ? name : NARROWEST;
 }
 
-/* Cuts one column by one character; false if no column may be cut any more. */
+/* Makes one column narrower by one character; false if no column may be cut any more. */
 static bool narrow(const struct table *t, int *widths)
 {
     size_t widest = t->n_columns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table as text: one line for each row, aligned columns, two blanks between them. Texts may come
- * from other machines, so characters that could move a terminal or mislead its reader are shown as
- * `?`, also in messages.
+ * A table as text: one line for each row, aligned columns, two blanks between them. Other machines
+ * or users may have chosen the texts, so `?` replaces characters that could control the terminal or
+ * mislead its reader, also in messages.
  */
 #ifndef DAEMON_CLI_TABLE_H
 #define DAEMON_CLI_TABLE_H
@@ -30,7 +30,8 @@ struct table_cell {
 struct table {
     const struct table_column *columns; /* borrowed */
     size_t n_columns;
-    struct table_cell *cells; /* row after row; all rows must be complete at the print */
+    /* row after row; when the table is printed, all rows must be complete */
+    struct table_cell *cells;
     size_t n, cap;
     struct arena arena;
 };
@@ -42,24 +43,25 @@ struct table_screen {
 };
 
 void table_init(struct table *t, const struct table_column *columns, size_t n);
-/* The next cell of the row, or of the next row. NULL and "" are shown as `-`. Copies. */
+/* Adds the next cell of the row; after the last column, the first cell of the next row. NULL and ""
+ * are shown as `-`. Copies the text. */
 void table_add(struct table *t, enum table_colour colour, const char *text);
 void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void table_print(const struct table *t, const struct table_screen *screen, FILE *out);
 void table_free(struct table *t);
 
-/* The length in bytes of the first character. 0: a terminal must not get it, because it is a
- * control character, turns the order of following characters around, or is not UTF-8. */
+/* The length in bytes of the first character. 0: the character must not be printed on a terminal,
+ * because it is a control character, changes the direction of text, or is not UTF-8. */
 size_t table_character(const char *text);
 /* The length in bytes of the first `n` characters of valid UTF-8. */
 int table_bytes_of(const char *text, int n);
-/* Replaces such characters by `?`. */
+/* Replaces each character for which table_character() returns 0 by `?`. */
 void table_clean(char *text);
-/* Prints a line, cleaned so; `fmt` is without the line's end. */
+/* Prints a line after table_clean(); `fmt` is without a newline. */
 void table_say(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* No limit and no colours unless `out` is a terminal. */
+/* The width and colours of `out`. If it is not a terminal: no limit and no colours. */
 struct table_screen table_screen_of(FILE *out);
-/* "17.3G": binary units, at most four digits. */
+/* Appends an amount like "17.3G": binary units, at most four digits. */
 void table_bytes(long long bytes, struct strbuf *out);
 
 #endif

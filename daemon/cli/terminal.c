@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One poll() for the connection, the input, the outputs and signals. Signals are read from a
- * descriptor, so that the terminal is restored after any signal. Outputs get a few KB at a time: a
- * readable pipe takes these without blocking, so the connection is served while a reader stalls.
+ * One poll() waits for the connection, the input, the outputs and signals. Signals are read from a
+ * descriptor, so that the terminal's settings are restored after any signal. At most PIPE_BUF bytes
+ * are written to an output at a time: a pipe that poll() calls writable takes so many without
+ * blocking, so the connection is still served while a reader of the output stalls.
  */
 #include "daemon/cli/terminal.h"
 
@@ -21,8 +22,9 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/table.h"
 
-#define PIECE     4096          /* of output: PIPE_BUF */
-#define ENOUGH    (256U * 1024) /* bytes for the daemon or an output: no more is read */
+#define PIECE 4096 /* of output: PIPE_BUF */
+/* while so many bytes wait for an output, nothing more is read from the daemon */
+#define ENOUGH    (256U * 1024)
 #define BY_SIGNAL 128
 #define ESCAPE    '~'
 #define LEAVE     '.'
@@ -34,11 +36,12 @@ struct terminal_session {
     struct strbuf out[2]; /* for io->out and io->err */
     size_t written[2];
     bool input_ended, over;
-    size_t unanswered; /* bytes of frames with input that the daemon has not taken */
+    size_t unanswered; /* bytes of input that were sent, and that the daemon has not confirmed */
     int status;
     int signals;
-    bool line_begins, escaped; /* about the character that was typed last */
-    time_t heard, said;        /* monotonic, s */
+    bool line_begins, escaped; /* at the beginning of a line; after a ~ there */
+    /* when a frame was last received, and a ping sent; monotonic seconds */
+    time_t heard, said;
     int interrupts;
 };
 
@@ -112,8 +115,8 @@ static bool make_raw(int fd, struct termios *before)
 /* --- input --------------------------------------------------------------------------------------
  */
 
-/* Handles the characters after `~` at the beginning of a line. Returns how many bytes of `to` are
- * to be sent. */
+/* Copies typed characters to `to`, except escapes: `~` and a character at the beginning of a line.
+ * Returns the number of bytes to send. */
 static size_t without_escapes(struct terminal_session *s, const char *from, size_t n, char *to)
 {
     size_t out = 0;
@@ -169,7 +172,7 @@ static void write_output(struct terminal_session *s, int i)
     ssize_t n = write(fd, s->out[i].s + s->written[i], left < PIECE ? left : PIECE);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n < 0) /* nobody reads: as a command that gets SIGPIPE */
+    if (n < 0) /* the reader has closed the output: end like a command that gets SIGPIPE */
         finish(s, BY_SIGNAL + SIGPIPE);
     s->written[i] += n < 0 ? left : (size_t)n;
     if (unwritten(s, i) == 0) {
@@ -224,8 +227,8 @@ static void read_link(struct terminal_session *s)
 /* --- signals and time ---------------------------------------------------------------------------
  */
 
-/* Ctrl-C if the command has no terminal: the first goes to the command, the second ends this
- * program. */
+/* Handles Ctrl-C if the command has no terminal: the first is sent to the command, the second ends
+ * this program. */
 static void interrupt(struct terminal_session *s, unsigned char signo)
 {
     if (s->interrupts++ > 0)
@@ -303,7 +306,7 @@ static int take_signals(sigset_t *before)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Writes received bytes, as far as somebody reads. */
+/* Writes the rest of the received bytes, until a reader stops reading or a signal arrives. */
 static void write_rest(struct terminal_session *s)
 {
     for (int i = 0; i < 2; i++)

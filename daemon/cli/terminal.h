@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A terminal in a job, from the side of its user: passes bytes between descriptors of this process
- * and the daemon, until the command ends.
+ * The user's end of a terminal in a job: copies bytes between descriptors of this process and the
+ * daemon, until the command ends.
  */
 #ifndef DAEMON_CLI_TERMINAL_H
 #define DAEMON_CLI_TERMINAL_H
@@ -14,10 +14,13 @@
 
 struct terminal_io {
     int in, out, err;
-    bool raw; /* `in` is a terminal that the command has for itself; `~.` after a new line leaves */
+    /* `in` is a terminal in raw mode for the command; `~.` at the beginning of a line leaves the
+     * command */
+    bool raw;
 };
 
-/* {"rows": ..., "columns": ..., "term": ...} of this process's terminal, added to `ask`. */
+/* Adds the size and type of this process's terminal to `ask`: {"rows": ..., "columns": ..., "term":
+ * ...}. */
 void terminal_add_size(json_t *ask);
 /* Whether standard input and output are a terminal. */
 bool terminal_is_here(void);
