@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The program batchaid: cli.c and the commands have all the rest.
+ * The program batchaid: it calls cli.c, which runs the commands.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include "daemon/cli/cli.h"
 #include "daemon/cli/commands.h"
 
-/* Opens closed standard descriptors. Otherwise files would get their numbers, and printed text
- * would go there. */
+/* Opens standard descriptors that are closed. Otherwise opened files would get their numbers, and
+ * printed text would be written into these files. */
 static void occupy_standard_descriptors(void)
 {
     int fd;

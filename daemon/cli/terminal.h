@@ -27,7 +27,8 @@ bool terminal_is_here(void);
 /* Returns the command's exit code, 128 + N if signal N ended it, or TERMINAL_LOST after a message
  * on standard error. The terminal's settings are restored. */
 int terminal_serve(struct terminal_link *l, const struct terminal_io *io);
-/* BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB/terminal of a found job. Caller frees. */
+/* The path BELOW/GROUP/WORKSPACE/EXPERIMENT/JOB/terminal of a job that jobs_find() has found.
+ * Caller frees. */
 char *terminal_path(struct daemon_client *c, const json_t *job);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * TCP, then TLS with the protocol's name by ALPN, then one HTTP request whose reply is 101. Secrets
- * are wiped before their memory is freed.
+ * Opens the connection in steps: TCP, then TLS with the protocol's name in ALPN, then one HTTP
+ * request whose reply is 101. Secrets are wiped before their memory is freed.
  */
 #include "daemon/cli/terminal_link.h"
 
@@ -22,7 +22,7 @@
 #include "lib/jsontext.h"
 
 #define SCHEME     "https://"
-#define OPEN_MS    30000 /* for each step of the opening */
+#define OPEN_MS    30000 /* time limit of each step of opening */
 #define HEAD_MAX   65536
 #define RECORD_MAX 16384
 #define HOST_SIZE  256
@@ -55,7 +55,7 @@ void terminal_link_close(struct terminal_link *l)
 /* --- connecting ---------------------------------------------------------------------------------
  */
 
-/* "https://HOST:PORT", "https://[ADDRESS]:PORT", or without a port. */
+/* Reads "https://HOST:PORT", "https://[ADDRESS]:PORT", or one of these without a port. */
 static int read_endpoint(struct terminal_link *l, const char *url, struct err *e)
 {
     const char *host = url + strlen(SCHEME);
@@ -181,7 +181,7 @@ void terminal_link_send(struct terminal_link *l, enum terminal_frame_kind kind, 
     terminal_frame_add(&l->out, kind, bytes, n);
 }
 
-/* How many bytes came. 0: none yet; -1: the connection has ended. */
+/* Returns how many bytes were received. 0: none yet; -1: the connection has ended. */
 static ssize_t receive(struct terminal_link *l, char *buf, size_t n, struct err *e)
 {
     ssize_t rc = l->over ? -1 : tls_client_recv(l->tls, buf, n);
@@ -255,7 +255,7 @@ static size_t length_of(const char *head)
     return 0;
 }
 
-/* The reply is an error; its body follows the head. */
+/* Reads a reply that is an error; its body follows the head. */
 static int read_refusal(struct terminal_link *l, struct strbuf *got, size_t head, long status,
                         struct err *e)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A command that fails after it has shown something once is repeated: the daemon may be restarting.
+ * Runs a command again and again. If it fails after it has succeeded once, it is still repeated,
+ * because the daemon may be restarting.
  */
 #include "daemon/cli/watch.h"
 
@@ -11,7 +12,7 @@
 
 #define PERIOD_S   2
 #define OUTAGE_S   600
-#define CLEAR_PAGE "\033[H\033[J" /* the cursor at the top, nothing below */
+#define CLEAR_PAGE "\033[H\033[J" /* moves the cursor to the top, and clears the screen below */
 
 static time_t now_s(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts the file to struct config: each value is checked when it is read, first its shape
+ * Converts the file to struct config. Checks each value when it is read, its shape first
  * (config_shape.h). Settings that the file lacks get the tables' defaults.
  */
 #include "daemon/config/config.h"
@@ -33,7 +33,7 @@ static const char *text_of(const json_t *v)
     return json_is_null(v) ? "" : json_string_value(v);
 }
 
-/* Copies a list, or a single text in the place of a list. */
+/* Copies a list, or makes a list of a single text. */
 static struct config_list copy_list(const json_t *v)
 {
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
@@ -68,7 +68,7 @@ void config_texts_free(char **texts)
     free(texts);
 }
 
-/* Decimal only, because some YAML readers take 010 for 8 and others for 10. */
+/* Reads only decimal numbers: 010 would be 8 for some YAML readers, and 10 for others. */
 static int parse_int(const char *text, const struct setting *s, int64_t *out, struct err *e)
 {
     const char *digits = text + (*text == '-');
@@ -101,7 +101,7 @@ static int check_text(const struct setting *s, const char *value, struct err *e)
     return -1;
 }
 
-/* Whether the list is given; an empty one is not. */
+/* Whether the file contains the list; an empty list counts as missing. */
 static bool is_given(const json_t *v)
 {
     return v && !(json_is_array(v) && json_array_size(v) == 0);
@@ -111,7 +111,7 @@ static int take_table(const struct settings *table, void *record, const json_t *
                       const char *path, const struct config_places *places, struct err *e);
 static void free_table(const struct settings *table, void *record);
 
-/* --- one setting: its place (`path`) goes into its errors --- */
+/* --- one setting; errors contain its place, `path` --- */
 
 static int take_list(const struct setting *s, struct config_list *at, const json_t *v,
                      const char *path, const struct config_places *places, struct err *e)
@@ -172,7 +172,8 @@ static int take_scalar(const struct setting *s, void *at, const json_t *v, const
     return rc < 0 ? config_place_blame(places, path, e) : 0;
 }
 
-/* Fails: a required setting is missing, or is an empty list. `around`: the record's path. */
+/* Sets the error for a required setting that is missing, or is an empty list. `around`: the path of
+ * its record. */
 static int missing(const struct setting *s, bool is_empty, const char *path, const char *around,
                    const struct config_places *places, struct err *e)
 {
@@ -203,8 +204,9 @@ static int take(const struct setting *s, void *record, const json_t *v, const ch
 
 /* --- all of a table -------------------------------------------------------------------------- */
 
-/* `mapping` NULL: all defaults. `path` is the record's; "" for the whole file. After an error the
- * record still owns the values read so far: free_table(). */
+/* Fills a record. `mapping` NULL: with the defaults. `path`: the path of the record; "" for the
+ * whole file. After an error the record still owns the values that were read before, which
+ * free_table() frees. */
 static int take_table(const struct settings *table, void *record, const json_t *mapping,
                       const char *path, const struct config_places *places, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Configuration: one YAML file, tables of settings (config_table.c, config_records.c). The tables
- * are the schema of the file, the source of the defaults and ranges, and the text of `batchaid help
- * config`, docs/configuration.md, batchaid.yaml.5 and etc/batchaid.yaml.example.
+ * The configuration: one YAML file, and tables of settings (config_table.c, config_records.c). The
+ * tables are the schema of the file, and contain the defaults, the ranges, and the text of
+ * `batchaid help config`, docs/configuration.md, batchaid.yaml.5 and etc/batchaid.yaml.example.
  *
  * An unknown key is an error. Errors contain file, line, key, the value, and the valid values.
  */
@@ -23,17 +23,17 @@ struct config_list {
     size_t n;
 };
 void config_list_free(const struct config_list *l);
-/* A copy in upper case that ends with a NULL: free it with config_texts_free(). */
+/* A copy of the texts in upper case; NULL ends it. Free it with config_texts_free(). */
 char **config_list_upper(const struct config_list *l);
 void config_texts_free(char **texts);
 
-/* A list of structs; the comment of the member names their type. */
+/* A list of structs; a comment at the member names their type. */
 struct config_records {
     void *items;
     size_t n;
 };
 
-/* Texts are "" if the file lacks them and there is no default. */
+/* Texts are "" if the file lacks them and they have no default. */
 struct config_group { /* an entry of `inventory` */
     struct config_list hosts;
     char *user;
@@ -55,9 +55,9 @@ struct config_file_server { /* an entry of `file_servers` */
     char *name, *nfs, *machine, *directory, *options;
 };
 
-/* Filled by config_load(); the caller releases it with config_free(). */
+/* config_load() fills it; the caller frees it with config_free(). */
 struct config {
-    struct config_places places; /* places in the file, for errors that are found later */
+    struct config_places places; /* where values are in the file, for errors that are found later */
     struct config_list listen;
     struct config_list tls_names;
     struct config_list storage_suffixes, vault_suffixes, batch_suffixes;
@@ -113,33 +113,35 @@ struct config {
 
 /* Fills *out from `path`, or with the defaults if `path` is NULL. ERR_CONFIG. */
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
-/* The checks that need several settings, after config_load() and the environment. ERR_CONFIG. */
+/* The checks that need several settings; for use after config_load() and after the environment was
+ * read. ERR_CONFIG. */
 int config_check(const struct config *c, struct err *e) MUST_CHECK;
-/* "true" or "false". */
+/* Reads "true" or "false". */
 int config_parse_truth(const char *text, bool *out, struct err *e) MUST_CHECK;
-/* The environment variable of setting number `i`, into `out`; false: there are fewer. */
+/* Puts the environment variable of setting number `i` into `out`; false: there is no such
+ * setting. */
 bool config_variable(size_t i, struct strbuf *out);
 /* Lets environment variables override the loaded values: $BATCHAID_LOCAL_NODES is local.nodes,
- * items of lists are separated by blanks. Exceptions: state_dir, which state_locate() finds, and
- * lists of records. Then config_check(). Errors name the variable; config_free() is still needed.
- */
+ * blanks separate the items of lists. Only state_dir (see state_locate()) and lists of records have
+ * no variable. Ends with config_check(). Errors name the variable; the caller must call
+ * config_free() even then. */
 int config_from_environment(struct config *c, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 
 /* Calls `found` for each setting whose value in `fresh` differs from the value in use. The values
- * in use: `live` has those of settings that a reload changes, `start` those of the others. The
- * inventory is one setting. */
+ * in use are in two structs: `live` for settings that a reload changes, `start` for the other
+ * settings. The inventory counts as one setting. */
 typedef void config_change_fn(void *ctx, const char *name, bool live);
 void config_changes(const struct config *live, const struct config *start,
                     const struct config *fresh, config_change_fn *found, void *ctx);
-/* Whether two entries of the inventory differ at most in their hosts. */
+/* Whether two entries of the inventory are equal except for their hosts. */
 bool config_same_group(const struct config_group *a, const struct config_group *b);
 
-/* For texts like "info" and "text"; the table has checked them. */
+/* Converts texts like "info" and "text", which the table has checked. */
 enum log_level config_log_level(const char *name);
 enum log_format config_log_format(const char *name);
 
-/* The table's checks, for values from the command line. */
+/* The checks of the table, for values from the command line. */
 int config_check_listen(const char *value, struct err *e) MUST_CHECK;
 int config_check_log_level(const char *value, struct err *e) MUST_CHECK;
 int config_check_log_format(const char *value, struct err *e) MUST_CHECK;
@@ -149,18 +151,18 @@ int config_check_log_format(const char *value, struct err *e) MUST_CHECK;
 int config_parse_listen(const char *value, char host[CONFIG_HOST_SIZE], int *port,
                         struct err *e) MUST_CHECK;
 
-/* Prints the tables as text. False for an unknown format; known: "text", "yaml", "man",
- * "markdown". */
+/* Prints the tables as text. `format`: "text", "yaml", "man" or "markdown"; false: another
+ * format. */
 bool config_describe(const char *format, struct strbuf *out);
-/* The folder with the pages of the docs, owned by the caller; NULL: not installed. */
+/* The folder with the pages of the docs; caller frees. NULL: they are not installed. */
 char *docs_path_find(void);
 
-/* Reads a file that has a secret in its only line, and that is closed to others. The caller wipes
- * and frees *out. ERR_CONFIG. */
+/* Reads a file whose only line is a secret, and that others cannot read. The caller wipes and frees
+ * *out. ERR_CONFIG. */
 int config_read_secret(const char *path, char **out, struct err *e) MUST_CHECK;
 
-/* How long a new cluster is shown as resizing at least, so that a client that polls at the advised
- * rate sees it once. */
+/* The least seconds for which a new cluster is shown as resizing, so that a client that polls at
+ * the advised rate sees that state. */
 int config_resizing_s(const struct config *cf);
 
 #endif

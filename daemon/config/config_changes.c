@@ -40,7 +40,7 @@ static bool same_value(const struct setting *s, const void *a, const void *b)
     return false;
 }
 
-/* `but`: a field that may differ; NULL: none. */
+/* Whether two records are equal. `but`: a field that may differ; NULL: none. */
 static bool same_record(const struct settings *fields, const void *a, const void *b,
                         const char *but)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of values: each function takes the text of one setting; its message names the error. Pure.
+ * Checks of values: each function takes the text of one setting, and describes the problem in its
+ * error. The functions have no side effects.
  */
 #include "daemon/config/config_checks.h"
 
@@ -50,7 +51,7 @@ int config_check_log_format(const char *value, struct err *e)
 enum log_level config_log_level(const char *name)
 {
     int i = index_of(log_levels, name);
-    assert(i >= 0); /* it was checked when the file was read */
+    assert(i >= 0); /* not -1, because the text was checked when the file was read */
     return (enum log_level)i;
 }
 
@@ -191,7 +192,8 @@ int config_check_one_line(const char *value, struct err *e)
     return 0;
 }
 
-/* Braces of the shell, as in ${HOME} and { echo; }, are not placeholders. */
+/* Refuses unknown placeholders. Braces of the shell, as in ${HOME} and { echo; }, are not
+ * placeholders. */
 static int check_placeholders(const char *value, const char *const *known, struct err *e)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -232,7 +234,7 @@ int config_check_server_path(const char *value, struct err *e)
     return config_check_path(value, e) < 0 ? -1 : check_server_text(value, e);
 }
 
-/* Two patterns with a slash between them. */
+/* Accepts two patterns with a slash between them. */
 int config_check_match(const char *value, struct err *e)
 {
     const char *slash = strchr(value, '/');

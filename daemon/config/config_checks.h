@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of single values, for the tables of settings (config_table.h). Each error has the problem,
- * the value, and the valid values.
+ * Checks of single values, for the tables of settings (config_table.h). Each error contains the
+ * problem, the value, and the valid values.
  */
 #ifndef DAEMON_CONFIG_CONFIG_CHECKS_H
 #define DAEMON_CONFIG_CONFIG_CHECKS_H
@@ -17,10 +17,10 @@ int config_check_not_empty(const char *value, struct err *e) MUST_CHECK;
 /* "10.1.0.0/16" or an address. */
 int config_check_network(const char *value, struct err *e) MUST_CHECK;
 int config_check_vm_size(const char *value, struct err *e) MUST_CHECK;
-/* An absolute path or ""; an absolute path. */
+/* The first accepts an absolute path or "", the second only an absolute path. */
 int config_check_path(const char *value, struct err *e) MUST_CHECK;
 int config_check_needed_path(const char *value, struct err *e) MUST_CHECK;
-/* "" or the name of an account of a machine. */
+/* "" or the name of a machine's user account. */
 int config_check_account(const char *value, struct err *e) MUST_CHECK;
 int config_check_one_line(const char *value, struct err *e) MUST_CHECK;
 /* A line in which {word} is a placeholder of mount rules. */
@@ -28,7 +28,8 @@ int config_check_mount_text(const char *value, struct err *e) MUST_CHECK;
 /* "" or an absolute path with placeholders of file server rules. */
 int config_check_server_path(const char *value, struct err *e) MUST_CHECK;
 int config_check_match(const char *value, struct err *e) MUST_CHECK;
-/* HOST:/path; the next one also allows "". Both with placeholders of file server rules. */
+/* The first: whether it is HOST:/path; the second also accepts "". Both permit placeholders of file
+ * server rules. */
 bool config_is_export(const char *value);
 int config_check_export(const char *value, struct err *e) MUST_CHECK;
 

@@ -2,7 +2,7 @@
  *
  * Prints the table of settings: for people, as an example file, for the man page, and for
  * docs/configuration.md. Also finds the pages of the docs. `make docs-update` writes the generated
- * parts; a test finds stale ones.
+ * parts; a test fails if they are out of date.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 #include "daemon/config/config_table.h"
 #include "lib/fs.h"
 
-/* A row and the list of records that it belongs to (`outer`, or NULL). */
+/* A row, and the list of records to which it belongs (`outer`; NULL: none). */
 struct doc_row {
     const struct setting *s, *outer;
     bool first;
     const struct setting *before; /* the previous row; NULL for the first of its table */
 };
 
-/* The default value in the file's syntax. */
+/* Adds the default value in the file's syntax. */
 static void put_initial(const struct setting *s, struct strbuf *b)
 {
     if (s->type == SETTING_LIST || s->type == SETTING_TEXTS || s->type == SETTING_RECORDS) {
@@ -131,7 +131,7 @@ static void yaml_records(const struct setting *s, struct strbuf *b)
     put_lines(kind->example, "#   ", b);
 }
 
-/* A file that sets everything to its default. */
+/* Adds the setting with its default value, as a part of the example file. */
 static void yaml_row(const struct doc_row *r, struct strbuf *b)
 {
     const struct setting *s = r->s;
@@ -157,17 +157,19 @@ static void man_row(const struct doc_row *r, struct strbuf *b)
     put_name(r, b);
     strbuf_puts(b, "\n.Pq ");
     put_type(s, b);
-    if (s->type == SETTING_STR && s->initial && !*s->initial) /* "" is an empty argument to mdoc */
+    /* mdoc cannot show an empty argument */
+    if (s->type == SETTING_STR && s->initial && !*s->initial)
         strbuf_puts(b, "; default: empty");
     else
         put_default(s, "; default: ", b);
     put_live(s, b);
     strbuf_putc(b, '\n');
-    /* A sentence starts a new line. */
+    /* Each sentence begins on a new line. */
     for (const char *p = s->help; *p;) {
         const char *end = strstr(p, ". ");
         size_t n = end ? (size_t)(end - p) + 1 : strlen(p);
-        /* No line may begin with a dot or a quote, and no dash may be typeset as a hyphen. */
+        /* A line must not begin with a dot or a quote, and "\\-" keeps a dash from being typeset as
+         * a hyphen. */
         for (size_t i = 0; i < n; i++)
             strbuf_printf(b, p[i] == '-' ? "\\-" : "%c", p[i]);
         strbuf_putc(b, '\n');
@@ -244,7 +246,7 @@ bool config_describe(const char *format, struct strbuf *out)
 
 char *docs_path_find(void)
 {
-    /* The installed place, and the place beside a build. */
+    /* The place in an installation, and the place beside a build. */
     static const char *const places[] = {"../share/doc/batchaid/operations.md",
                                          "../docs/operations.md"};
     char *self = realpath("/proc/self/exe", NULL), *found = NULL;

@@ -49,8 +49,9 @@ void config_path(char out[CONFIG_PATH_SIZE], const char *fmt, ...)
     va_end(args);
 }
 
-/* The line of a path with a key after it (or NULL). If it is not in the file, the line of the
- * nearest value around it, and 0 if that is the whole file. `*whole`: the path is in the file. */
+/* Finds the line of a path, followed by a key (or NULL). If the file lacks it, finds the line of
+ * the nearest enclosing value; 0 if that is the whole file. *whole: whether the file contains
+ * it. */
 static int find_line(const struct config_places *p, const char *path, const char *key, bool *whole)
 {
     char names[CONFIG_PATH_SIZE];
@@ -81,7 +82,7 @@ int config_place_blame_key(const struct config_places *p, const char *path, cons
     size_t len = strlen(path);
     bool whole;
     int line = find_line(p, path, key, &whole);
-    /* A single text in the place of a list has no items in the file. */
+    /* If a single text stands in place of a list, the file has no items, so [0] is left out. */
     if (!whole && len && path[len - 1] == ']')
         len = (size_t)(strrchr(path, '[') - path);
     if (len)

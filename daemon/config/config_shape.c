@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds values without the shape of the tables of settings: unknown keys, and values of a wrong
- * kind. Each error has file, line, the name of the setting, its value and the valid values.
+ * Finds values that do not have the shape that the tables of settings require: unknown keys, and
+ * values of a wrong kind. Each error contains file, line, the name of the setting, its value and
+ * the valid values.
  */
 #include "daemon/config/config_shape.h"
 
@@ -11,7 +12,7 @@
 
 enum { MAX_TEXT = 4096, MAX_ITEMS = 10000 };
 
-/* Whether one of the first rows has this section. */
+/* Whether one of the first `rows` rows has this section. */
 static bool has_section(const struct settings *table, const char *name, size_t rows)
 {
     for (size_t i = 0; i < rows; i++)
@@ -20,7 +21,7 @@ static bool has_section(const struct settings *table, const char *name, size_t r
     return false;
 }
 
-/* `unknown`: the unknown key; NULL: the error is another one. */
+/* Adds the known keys to an error. `unknown`: the unknown key; NULL: the error is another one. */
 static void list_keys(const struct settings *table, const char *section, const char *unknown,
                       struct strbuf *b)
 {
@@ -58,7 +59,8 @@ static bool is_known(const struct settings *table, const char *section, const ch
     return false;
 }
 
-/* The section "" has the other sections among its keys. */
+/* Checks the keys of a section. Section "" is the top level, whose keys include the names of the
+ * other sections. */
 static int check_section(const struct config_places *file, const struct settings *table,
                          const char *section, const json_t *v, const char *path, struct err *e)
 {

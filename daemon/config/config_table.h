@@ -18,7 +18,7 @@ enum setting_type {
     SETTING_BOOL,
     SETTING_STR,
     SETTING_LIST,   /* of texts */
-    SETTING_TEXTS,  /* like SETTING_LIST, but a single text may stand alone */
+    SETTING_TEXTS,  /* like SETTING_LIST, but may also be a single text */
     SETTING_RECORDS /* a list of mappings */
 };
 
@@ -27,19 +27,19 @@ struct setting {
     const char *key;
     enum setting_type type;
     size_t offset; /* offset of the value in struct config, or in the record */
-    /* In the file's syntax; lists: items separated by a blank. NULL: the setting is required (in
-     * records only). */
+    /* In the file's syntax; for lists, blanks separate the items. NULL: the setting is required
+     * (only in records). */
     const char *initial;
     int64_t min, max; /* SETTING_INT only */
-    /* The allowed values of a text or item, NULL-terminated; NULL: see check. */
+    /* The valid values of a text or an item, with a NULL at the end; NULL: `check` decides. */
     const char *const *choices;
-    /* The check of a text or item; NULL: anything is allowed. On failure fills `e` with the reason
+    /* The check of a text or item; NULL: any value is valid. On failure fills `e` with the reason
      * and returns -1. */
     int (*check)(const char *value, struct err *e);
     const struct record_kind *record; /* SETTING_RECORDS only */
     const char *example; /* an example value in the file's syntax; NULL: the type's example */
     const char *help;
-    bool live; /* a reload changes it (daemon/serve/live.c); others need a restart */
+    bool live; /* a reload changes it (daemon/serve/live.c); false: only a restart does */
 };
 
 struct settings {
@@ -51,7 +51,8 @@ struct record_kind {
     const char *noun; /* "machines": a word for the items of the list */
     struct settings fields;
     size_t size; /* of the struct */
-    /* The check that needs several rows; NULL: none. `*key` becomes the field with the error. */
+    /* A check that needs several fields; NULL: none. On error sets *key to the name of the wrong
+     * field. */
     int (*check)(const void *record, const char **key, struct err *e);
     const char *example; /* a list of records in the file's syntax, without indentation */
 };
@@ -59,14 +60,15 @@ struct record_kind {
 extern const struct settings config_settings;
 extern const struct record_kind config_inventory_kind, config_mount_kind, config_file_server_kind;
 
-/* Writes the type ("number", "list of machines"), and an example value in the file's syntax. */
+/* config_put_type() adds the type ("number", "list of machines"); config_example() returns an
+ * example value in the file's syntax. */
 void config_put_type(const struct setting *s, struct strbuf *b);
 const char *config_example(const struct setting *s);
-/* "a, b or c". */
+/* Adds "a, b or c". */
 void config_put_choices(const char *const *choices, struct strbuf *b);
 
-/* Macros for rows of a table. The table defines AT(field), the offset in its struct. They end with
- * the help, and may name further members after it: .live = true. */
+/* Macros for rows of a table. The table defines AT(field), the offset in its struct. Their last
+ * argument is the help; further members may follow it: .live = true. */
 #define SETTING_ROW_INT(section_, key_, at, initial_, min_, max_, ...)                             \
     {                                                                                              \
         .section = section_, .key = key_, .type = SETTING_INT, .offset = at, .initial = initial_,  \
@@ -77,7 +79,8 @@ void config_put_choices(const char *const *choices, struct strbuf *b);
         .section = section_, .key = key_, .type = SETTING_BOOL, .offset = at, .initial = initial_, \
         .help = __VA_ARGS__                                                                        \
     }
-/* A text, list or texts with a check for each value, or with a list of choices. */
+/* A row for a text, a list or texts, with a function that checks each value, or with a list of
+ * choices. */
 #define SETTING_ROW(type_, section_, key_, at, initial_, check_, example_, ...)                    \
     {                                                                                              \
         .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \

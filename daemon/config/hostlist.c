@@ -59,8 +59,8 @@ static int parse_port(const char *text, const char *port, int *out, struct err *
     return 0;
 }
 
-/* Copies an IPv6 address in its shortest form, so that each address has one name. `host` is the
- * part of `text` with the address. */
+/* Copies an IPv6 address in its shortest form, so that the same address is always the same text.
+ * `host` is the part of `text` that contains the address. */
 static int take_v6(const char *text, const char *host, char **out, struct err *e)
 {
     unsigned char v6[sizeof(struct in6_addr)];
@@ -133,7 +133,7 @@ static int add_one(struct hostlist *l, const char *text, struct err *e)
 
 struct range {
     long low, high;
-    int width; /* digits of the lower bound, including its leading zeros */
+    int width; /* the number of digits of the lower bound, with its leading zeros */
 };
 
 static int bad_range(const char *text, const char *range, size_t n, const char *what, struct err *e)
@@ -162,7 +162,7 @@ static int parse_range(const char *text, const char *s, size_t n, struct range *
     return 0;
 }
 
-/* The first bracket with ranges (not an IPv6 address); NULL: none. */
+/* The first bracket that contains ranges (and not an IPv6 address); NULL: none. */
 static const char *find_bracket(const char *text)
 {
     for (const char *p = strchr(text, '['); p; p = strchr(p + 1, '[')) {
@@ -173,7 +173,7 @@ static const char *find_bracket(const char *text)
     return NULL;
 }
 
-/* `done` is the expanded text before `rest`. */
+/* Expands `rest`. `done` is the expanded text before `rest`. */
 static int expand(struct hostlist *l, const char *text, const char *done, const char *rest,
                   struct err *e);
 
@@ -225,7 +225,7 @@ static int expand(struct hostlist *l, const char *text, const char *done, const 
 
 /* --- the list ------------------------------------------------------------------------------- */
 
-/* The length of the text before the next comma outside brackets. */
+/* How many characters precede the next comma outside brackets. */
 static size_t item_length(const char *s)
 {
     int open = 0;

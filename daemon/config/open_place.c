@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The place of nodes and shares if accounts of jobs cannot reach the state directory: a folder
- * below the first usable one of `places`. A later start finds the folder by a link to it in the
- * state directory. The folder of an ephemeral daemon is removed with the daemon.
+ * Chooses where nodes and shares are if the accounts of jobs cannot reach the state directory: in a
+ * folder below the first usable directory of `places`. A later start finds the folder by a link to
+ * it in the state directory. The folder of an ephemeral daemon is removed with the daemon.
  */
 #include "daemon/config/open_place.h"
 
@@ -49,7 +49,7 @@ char *open_place_of(const char *state_dir)
     return to[0] == '/' && strstr(to, "/" PREFIX) ? xstrdup(to) : NULL;
 }
 
-/* Nobody but root may put anything in the way. */
+/* Whether only root can create or change entries of the directory. */
 static bool is_roots(const char *dir)
 {
     struct stat st;
@@ -57,8 +57,8 @@ static bool is_roots(const char *dir)
            !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Makes a new directory in a place, with a path without links; caller frees. NULL: not possible
- * there. */
+/* Makes a new directory below `place`. Returns its path without symbolic links; caller frees. NULL:
+ * that is impossible there. */
 static char *make_in(const char *place)
 {
     char *real = NULL, *path = NULL;
@@ -98,8 +98,8 @@ static char *make_place(const struct state *s, bool ephemeral, struct err *e)
     return place;
 }
 
-/* Moves a directory of the state to the place, unless this is done. An earlier move may have been
- * interrupted. */
+/* Moves a part of the state directory to the place, and leaves a link. It may be moved already, or
+ * an earlier move may have been interrupted. */
 static int move(char **path, const char *place, const char *name, struct err *e)
 {
     struct stat st;
@@ -129,7 +129,7 @@ int open_place_make(struct state *s, bool ephemeral, char **made, struct err *e)
 {
     char *closed = open_place_closed(s->dir), *place = open_place_of(s->dir);
     *made = NULL;
-    if (!place || !is_roots(place)) { /* /run does not outlive the machine */
+    if (!place || !is_roots(place)) { /* e.g. after a reboot, because /run is emptied */
         char *link = fs_join(s->dir, LINK);
         (void)unlink(link);
         free(link);

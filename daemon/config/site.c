@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Single settings are checked when they are read (config_checks.c). The checks here need several
- * settings, or the files that they name.
+ * config_checks.c checks each setting when it is read. The checks here need several settings, or
+ * files that settings name.
  */
 #include "daemon/config/site.h"
 
@@ -26,7 +26,7 @@
 
 enum { MAX_PASSWORD_FILE = 1024 };
 
-/* Puts the place in the configuration before the message. Returns -1. */
+/* Sets the error, beginning with the place in the configuration. Returns -1. */
 __attribute__((format(printf, 3, 4))) static int blame(const struct config *c, struct err *e,
                                                        const char *fmt, ...)
 {
@@ -45,7 +45,7 @@ static const char *or_null(const char *text)
 
 /* --- groups --------------------------------------------------------------------------------- */
 
-/* Files of keys and passwords must be regular files that nobody else can read. */
+/* Refuses a file of a key or password that is not a regular file, or that others can read. */
 static int check_private(const char *path, struct err *e)
 {
     struct stat st;
@@ -96,7 +96,8 @@ static const char *const *upper_case(struct arena *a, const struct config_list *
     return (const char *const *)copy;
 }
 
-/* Plain `sudo` would ask for a password, but nobody could type it. */
+/* The command by which the agent becomes root; NULL: none. `sudo` gets -n, because nobody could
+ * type a password. */
 static const char *become_command(const char *become)
 {
     if (strcmp(become, "none") == 0)
@@ -295,7 +296,7 @@ static void load_mounts(struct daemon_site *s, const struct config *c)
     s->site.n_mounts = c->mounts.n;
 }
 
-/* NULL if there is no machine of that name. */
+/* Returns NULL if no machine has this name. */
 static const struct site_machine *find_machine(const struct daemon_site *s, const char *name)
 {
     for (size_t i = 0; i < s->site.n_machines; i++)
@@ -331,8 +332,8 @@ static int load_file_servers(struct daemon_site *s, const struct config *c, stru
 
 /* --- the rest ------------------------------------------------------------------------------- */
 
-/* Whether the uids for jobs exist here: in a user namespace root has only the ids in lines of
- * "INSIDE OUTSIDE COUNT". */
+/* Whether the configured user ids for jobs exist here. In a user namespace only some ids exist,
+ * which `map` lists in lines of "INSIDE OUTSIDE COUNT". */
 static bool has_ids(const char *map, const struct config *c)
 {
     char *text, *save = NULL;
@@ -362,7 +363,8 @@ int site_open_place(struct daemon_site *s, const struct config *c, struct state 
 {
     char *there = open_place_of(st->dir);
     if (wants_accounts(c))
-        (void)umask(022); /* accounts must be able to pass the parents of nodes and shares */
+        /* the accounts of jobs must be able to enter the parents of nodes and shares */
+        (void)umask(022);
     char *closed = wants_accounts(c) && c->nodes > 0 ? open_place_closed(st->dir) : NULL;
     int rc = there || closed ? open_place_make(st, ephemeral, &s->open_place, e) : 0;
     free(there);
@@ -442,7 +444,7 @@ int site_load(const struct config *c, const struct state *s, struct daemon_site 
     return load_file_servers(out, c, e);
 }
 
-/* The program for another architecture: beside this program, NAME-ARCH. */
+/* The path of the program for an architecture: NAME-ARCH beside the agent; arch NULL: NAME. */
 static const char *beside(struct daemon_site *s, const char *agent_path, const char *name,
                           const char *arch)
 {

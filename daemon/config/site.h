@@ -11,7 +11,8 @@
 #include "lib/arena.h"
 #include "scheduler/site/site.h"
 
-/* Begins zeroed; borrows the configuration; call site_free() after the scheduler has stopped. */
+/* The caller zeroes it first, and calls site_free() after the scheduler has stopped. Borrows the
+ * configuration. */
 struct daemon_site {
     struct site site;
     struct site_machine *machines;
@@ -20,32 +21,33 @@ struct daemon_site {
     struct site_mount_rule *mounts;
     struct site_file_server_rule *file_servers;
     struct node_agents *agents;
-    char *open_place; /* the place, if it was made just now (open_place.h); NULL: none; owned */
+    /* the new place (open_place.h), if this start has made one; otherwise NULL; owned */
+    char *open_place;
     struct arena texts;
 };
 
-/* Blocks on files, so call it before the loop runs. Errors (ERR_CONFIG) name file and line of the
- * configuration. site_free() must follow even after a failure. */
+/* Reads files and blocks, so call it before the loop runs. Errors (ERR_CONFIG) name file and line
+ * of the configuration. The caller must call site_free() even after an error. */
 int site_load(const struct config *c, const struct state *s, struct daemon_site *out,
               struct err *e) MUST_CHECK;
 
 /* Finds a place for nodes and shares that accounts of jobs can reach, if they cannot reach the
- * state directory. Call it with the lock of the state held. */
+ * state directory. The caller must hold the lock of the state directory. */
 int site_open_place(struct daemon_site *s, const struct config *c, struct state *st, bool ephemeral,
                     struct err *e) MUST_CHECK;
-/* Decides whether each job on local nodes runs under a separate account; if not, which directory is
- * hidden from jobs. */
+/* Decides whether each job on local nodes runs under a separate account; if not, decides which
+ * directory is hidden from jobs. */
 void site_decide_accounts(struct daemon_site *s, const struct config *c, const struct state *st);
 
-/* Reads the programs for machines, if there are machines: `agent_path` for this architecture, and
- * the files beside it for others (batchai-node-ARCH); with `windows_commands` also batchai-cmd and
- * batchai-cmd-ARCH. */
+/* If there are machines, reads the programs for them: `agent_path` for this architecture, and the
+ * files beside it for other architectures (batchai-node-ARCH); with `windows_commands` also
+ * batchai-cmd and batchai-cmd-ARCH. */
 int site_load_agents(struct daemon_site *s, const char *agent_path, bool windows_commands,
                      struct err *e) MUST_CHECK;
 
-/* Gives a site that was read while the daemon runs what only a start decides: how jobs on local
- * nodes are kept apart, and the directory that machines share. It borrows the programs for
- * machines, if there are any. */
+/* For a site that a reload has read: copies what only a start decides from the running site: how
+ * jobs on local nodes are separated, and the directory that machines share. Borrows the running
+ * site's programs for machines, if it has any. */
 void site_keep(struct daemon_site *s, const struct daemon_site *running);
 
 void site_free(struct daemon_site *s); /* wipes passwords */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the state directory, makes it, and takes its lock. The lock is a lock of fcntl(2) on the
- * file `lock`, whose text is the process id of the holder: it ends with the process, so a leftover
- * lock file blocks nobody. The holder first removes files of interrupted writes. The paths of
- * struct state are in the order of a table, and are owned by it. On the main thread, before the
- * loop runs, and in commands.
+ * Finds the state directory, makes it, and takes its lock. The lock is an fcntl(2) lock on the file
+ * `lock`, which contains the process id of the holder. The lock ends with the process, so a lock
+ * file that is left over blocks nobody. The holder first removes files of interrupted writes. The
+ * struct state owns its paths, which are in the order of the table. Runs on the main thread, before
+ * the loop runs, and in commands.
  */
 #include "daemon/config/state.h"
 
@@ -62,7 +62,7 @@ static const char *env_or_null(const char *name)
     return v && *v ? v : NULL;
 }
 
-/* Caller frees; NULL if neither option, file nor environment sets it. */
+/* Chooses the directory; caller frees. NULL if neither option, file nor environment names one. */
 static char *choose_dir(const char *given, const char *configured)
 {
     if (given && *given)
@@ -79,7 +79,8 @@ static char *choose_dir(const char *given, const char *configured)
     return NULL;
 }
 
-/* Frees `path`. Caller frees the result; NULL if there is no current directory. */
+/* Frees `path`, and returns it as an absolute path; caller frees. NULL if there is no current
+ * directory. */
 static char *make_absolute(char *path)
 {
     if (*path == '/')
@@ -91,9 +92,9 @@ static char *make_absolute(char *path)
     return whole;
 }
 
-/* The path with symbolic links resolved, as far as it exists. Nodes get paths from the daemon and
- * compare them with the kernel's name of their root. Takes an absolute path and frees it; caller
- * frees. */
+/* Resolves the symbolic links of the part of the path that exists, because nodes compare paths from
+ * the daemon with the path that the kernel shows for their root. Frees `path`, which is absolute;
+ * caller frees the result. */
 static char *resolve(char *path)
 {
     char *real = realpath(path, NULL);
@@ -137,8 +138,8 @@ void state_free(struct state *s)
     memset(s, 0, sizeof *s);
 }
 
-/* An open-file-description lock can be queried without taking it, unlike flock(2), and also ends
- * with the process. */
+/* The lock of the whole file. It is an open-file-description lock, because unlike flock(2) others
+ * can query it without taking it; it also ends with the process. */
 static struct flock whole_file(void)
 {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -153,8 +154,8 @@ static void read_holder(int fd, char pid[PID_SIZE])
     pid[strcspn(pid, "\n")] = '\0';
 }
 
-/* A child that was forked by a killed daemon, and has not executed its program yet, holds the lock
- * for moments longer. */
+/* After a daemon was killed, a child that it has forked, and that has not executed its program yet,
+ * still holds the lock for a moment. */
 #define DYING_STEP_MS 10
 #define DYING_STEPS   300
 
@@ -202,7 +203,7 @@ static void remove_leftovers(const struct state *s)
         fs_remove_leftovers(written[i]);
 }
 
-/* Some file systems have no locks of directories; there the lock of the file has to suffice. */
+/* Some file systems have no locks of directories; there only the lock of the file protects. */
 static int lock_directory(const struct state *s, struct state_lock *out, struct err *e)
 {
     out->directory = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -230,8 +231,8 @@ static int lock_file(const struct state *s, struct state_lock *out, struct err *
         return errno == EAGAIN ? already_running(s, fd, e)
                                : err_errno(e, ERR_IO, "cannot lock %s", s->lock);
     remove_leftovers(s);
-    /* The directory may be older than this daemon and have another mode. Running jobs may have to
-     * pass it meanwhile; state_make_dirs() sets the final mode. */
+    /* The directory may exist with another mode. Jobs that still run may have to pass it, so that
+     * permission is kept; state_make_dirs() sets the final mode. */
     struct stat st;
     char pid[32];
     int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
@@ -268,7 +269,8 @@ void state_release(struct state_lock *lock)
     *lock = (struct state_lock)STATE_LOCK_NONE;
 }
 
-/* The folders of shares are open to everybody who can reach them, so only jobs may reach them. */
+/* Lets jobs, and only jobs, pass to the folders of shares, because these are open to everybody who
+ * can reach them. */
 static int open_to_jobs(const struct state *s, gid_t jobs, struct err *e)
 {
     if (chown(s->storage, (uid_t)-1, jobs) == 0 && chmod(s->storage, 0710) == 0 &&
@@ -282,7 +284,8 @@ int state_make_dirs(const struct state *s, gid_t jobs, struct err *e)
     if (fs_mkdirs(s->azure, 0700, e) < 0 || fs_mkdirs(s->storage, 0755, e) < 0 ||
         fs_mkdirs(s->nodes, 0755, e) < 0 || fs_mkdirs(s->packages, 0700, e) < 0)
         return -1;
-    /* directories in one part of the disk are slow after many removals there */
+    /* a part of the disk in which many directories were removed is slow, so fs_spread() uses
+     * others */
     fs_spread(s->nodes);
     if (jobs > 0 && geteuid() == 0)
         return open_to_jobs(s, jobs, e);

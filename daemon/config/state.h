@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state directory: everything that the daemon keeps, in one place, closed to others (0700; 0711
- * if jobs have accounts of their own, which pass to storage/ and nodes/).
+ * The state directory: everything that the daemon keeps, in one place, closed to others (mode 0700;
+ * 0711 if jobs have accounts of their own, which must pass to storage/ and nodes/).
  *
- *     lock              held while a daemon serves; its pid
+ *     lock              locked while a daemon serves; contains its process id
  *     endpoint          JSON, exists while requests are served: URL, pid, subscription
  *     batchaid.db       the database; secret.key seals its secrets (storage/)
  *     samples.db        the history of samples (storage/history/)
@@ -13,9 +13,9 @@
  *     id_ed25519        the key for logins on machines (`batchaid keygen`)
  *     known_hosts       the host keys of machines (nodeagent-proto/)
  *     azure/            configuration directory of `az`
- *     share-server/     the SSH server for shares on machines
- * (nodeagent-proto/login/share_server.h) storage/          <account>/files/<share>,
- * <account>/blobs/<container> under-way         work that has crashed the daemon (under_way.h)
+ *     share-server/     the SSH server for shares (nodeagent-proto/login/share_server.h)
+ *     storage/          ACCOUNT/files/SHARE, ACCOUNT/blobs/CONTAINER
+ *     under-way         work that has crashed the daemon (under_way.h)
  *     nodes/            the roots of local nodes
  *     packages/         archives of applications of Batch accounts (storage/packages)
  */
@@ -37,15 +37,15 @@ struct state {
     bool without_sync; /* ephemeral: written files are not synced */
 };
 
-/* Finds the state directory: `given` (--state-dir; NULL or "" if not given), otherwise `configured`
- * (NULL or "" too), otherwise the environment (see config_table.c). Makes nothing. ERR_CONFIG if
- * none is set. */
+/* Finds the state directory: `given` (of --state-dir; NULL or "": not given), otherwise
+ * `configured` (NULL or "": not configured), otherwise from the environment (see config_table.c).
+ * Creates nothing. ERR_CONFIG if there is none. */
 int state_locate(const char *given, const char *configured, struct state *out,
                  struct err *e) MUST_CHECK;
 void state_free(struct state *s);
 
-/* The daemon holds two locks. One is on the file `lock`: the file has the process id, and others
- * may query the lock. The other is on the directory itself, because a file can be removed. */
+/* The daemon holds two locks. One is on the file `lock`, which contains the process id; other
+ * processes may query it. The other is on the directory itself, because a file can be removed. */
 struct state_lock {
     int file, directory; /* -1: not held */
 };
@@ -54,16 +54,17 @@ struct state_lock {
         -1, -1                                                                                     \
     }
 
-/* Makes the directory, closed to others, and its missing parents: as root, open, because accounts
- * of jobs must pass them. */
+/* Makes the directory, closed to others, and its missing parents. If root makes the parents, others
+ * may pass them, because the accounts of jobs must. */
 int state_make(const struct state *s, struct err *e) MUST_CHECK;
 /* Makes the directory, takes the locks, and removes unfinished files of a killed daemon.
- * ERR_ALREADY_RUNNING names the daemon that holds them; then only the directory was touched. */
+ * ERR_ALREADY_RUNNING names the daemon that holds the locks; then nothing in the directory was
+ * changed. */
 int state_acquire(const struct state *s, struct state_lock *out, struct err *e) MUST_CHECK;
 void state_release(struct state_lock *lock);
 
-/* Makes the subdirectories. `jobs`: the group of the accounts of jobs; if the daemon is root, this
- * group must be able to pass. 0: there are no such accounts. */
+/* Makes the subdirectories. `jobs`: the group of the accounts of jobs (0: there are no such
+ * accounts); if the daemon is root, this group gets permission to pass the directories. */
 int state_make_dirs(const struct state *s, gid_t jobs, struct err *e) MUST_CHECK;
 
 #define TOKEN_KEY_SIZE 32
@@ -73,7 +74,8 @@ struct credentials {
     uint8_t token_key[TOKEN_KEY_SIZE];
 };
 
-/* Reads both files, and makes them if they are missing. credentials_free() wipes. */
+/* Reads the credentials and the token key, and makes missing files. credentials_free() wipes the
+ * secrets. */
 int credentials_load(const struct state *s, struct credentials *out, struct err *e) MUST_CHECK;
 void credentials_free(struct credentials *c);
 
@@ -81,15 +83,15 @@ void credentials_free(struct credentials *c);
 struct endpoint {
     char *url; /* its address, on loopback if possible: https://127.0.0.1:7443 */
     char *subscription_id;
-    char *config;      /* its configuration file, absolute; NULL: none */
-    char *testing_key; /* the key for tests; NULL: it accepts no requests of tests */
+    char *config;      /* the absolute path of its configuration file; NULL: none */
+    char *testing_key; /* the key of the testing service; NULL: the daemon refuses such requests */
     pid_t pid;
 };
 
-/* Writes `ep`, with the pid of this process. */
+/* Writes `ep`, with the process id of this process. */
 int endpoint_publish(const struct state *s, const struct endpoint *ep, struct err *e) MUST_CHECK;
 void endpoint_withdraw(const struct state *s);
-/* ERR_UNAVAILABLE, with how to start a daemon, if none serves this directory. */
+/* ERR_UNAVAILABLE if no daemon serves this directory; the message says how to start one. */
 int endpoint_read(const struct state *s, struct endpoint *out, struct err *e) MUST_CHECK;
 void endpoint_free(struct endpoint *ep);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The small files of the state directory: credentials and keys, made once; and the endpoint, which
- * exists while a daemon serves.
+ * Reads and writes the small files of the state directory: credentials and keys, which are made
+ * once, and the endpoint, which exists while a daemon serves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,8 @@ static json_t *read_json(const char *path, struct err *e)
     return o;
 }
 
-/* Hexadecimal, so that it never begins with a dash: `az login -p` would take that for an option. */
+/* The secret is hexadecimal, so that it never begins with a dash: `az login -p` would take it for
+ * an option. */
 static int make_credentials(const char *path, bool sync, struct err *e)
 {
     char id[GUID_SIZE], secret[2 * SECRET_BYTES + 1];
@@ -147,7 +148,8 @@ int endpoint_publish(const struct state *s, const struct endpoint *ep, struct er
     json_t *o = json_pack("{s:s, s:I, s:s, s:s*, s:s*}", "endpoint", ep->url, "pid",
                           (json_int_t)getpid(), "subscription_id", ep->subscription_id, "config",
                           ep->config, "testing_key", ep->testing_key);
-    int rc = write_json(s->endpoint, o, false, e); /* not needed after a power cut */
+    /* not synced, because after a power cut it is not needed */
+    int rc = write_json(s->endpoint, o, false, e);
     json_decref(o);
     return rc;
 }
@@ -171,7 +173,7 @@ static int nobody_serves(const struct state *s, struct err *e)
         s->dir);
 }
 
-/* A killed daemon leaves the file, so only the lock shows whether a daemon runs. */
+/* Whether a daemon holds the lock: a killed daemon leaves the file, but not the lock. */
 static bool is_locked(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);

@@ -14,13 +14,14 @@
 
 #define PREFIX "BATCHAID_"
 
-/* Names without the prefix; with a trailing _: all names with that beginning. */
+/* Known variables that are no settings, without the prefix BATCHAID_; a name that ends with _
+ * stands for all names that begin with it. */
 static const char *const others[] = {
-    "CONFIG", "STATE_DIR", "TESTING", /* `serve` reads them, or refuses them with a reason */
+    "CONFIG", "STATE_DIR", "TESTING", /* `serve` reads them, or refuses them with an explanation */
     "ENDPOINT", "TESTING_KEY",        /* `batchaid env` prints them */
     "PROGRAM",                        /* the packages for npm and Go read it */
     "TOKEN", "STORAGE_TOKEN",         /* commands of jobs read them */
-    "JOB_", "ARRAY_",                 /* jobs have them */
+    "JOB_", "ARRAY_",                 /* the environment of jobs contains them */
     "TEST_", "TESTING_FAULT", "FAULT_", "SPEC_DIR", "CLOUD_SPEC_DIR", "BATCH_SPEC_DIR",
     "RECIPES_DIR", "STORAGE_DIR", "JUDGES", "UML", "DEEP", "DIST", "SLOW_TOOL", "SIM", "SIM_AGENTS",
     "UNIT_TEST_PROGRAM", /* the project's tests and benches */
@@ -50,7 +51,8 @@ static bool is_of_others(const char *name)
     return false;
 }
 
-/* Whether it is a setting or switch. `near` gets the nearest name; its names are in `a`. */
+/* Whether the variable is a setting or a switch. Offers all known names to `near`; the names are in
+ * `a`. */
 static bool is_ours(const char *name, const char *const *switches, size_t n, struct nearest *near,
                     struct arena *a)
 {

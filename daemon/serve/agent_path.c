@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds batchai-node: the path in $BATCHAI_NODE, otherwise a place beside this program.
+ * Finds batchai-node: the path in $BATCHAI_NODE, otherwise a file beside this program.
  */
 #include "daemon/serve/agent_path.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- machines; both sites have them in the order of their names ------------------------------- */
+/* --- machines; in both sites they are sorted by name ------------------------------------------ */
 
 struct named {
     const struct site_machine *m;

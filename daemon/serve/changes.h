@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a reload changes, as the reply of POST /batchaid/reload has it:
+ * What a reload changes, in the form of the reply to POST /batchaid/reload:
  *
  *     {"machines": {"added": [NAME...], "removed": [NAME...], "changed": [NAME...]},
  *      "settings": [KEY...], "afterRestart": [KEY...]}
@@ -21,9 +21,10 @@ struct changes_of {
 
 /* New reference. */
 json_t *changes_find(const struct changes_of *of);
-/* Whether something changes without a restart. */
+/* Whether the reload changes something that needs no restart. */
 bool changes_any_live(const json_t *changes);
-/* "2 machines more, 1 less, jobs.cpus", or the keys that need a restart; NULL: none. */
+/* "2 machines more, 1 less, jobs.cpus", or with `after_restart` the keys that need a restart; NULL:
+ * none. */
 const char *changes_text(struct arena *a, const json_t *changes, bool after_restart);
 
 #endif

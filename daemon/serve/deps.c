@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Connects rooms that must not depend on each other: the server waits for a disk; Azure Batch's
- * front asks for blobs; the handlers of a service need a struct of that service. Everything is
- * borrowed from the struct daemon. On the loop's thread.
+ * Connects rooms that must not depend on each other: the server waits until the storage's writes
+ * are on disk; Azure Batch's front reads blobs; the handlers of a service need a struct of that
+ * service. All pointers are borrowed from the struct daemon. Runs on the loop's thread.
  */
 #include "daemon/serve/serve_priv.h"
 
@@ -39,8 +39,8 @@ struct api_disk deps_disk(struct storage *st)
 
 /* --- blobs ------------------------------------------------------------------------------------ */
 
-/* `rc` as in storage_url_open(). An unknown account at a host of the daemon is an error, not a
- * foreign account. */
+/* `rc`: the result of storage_url_open(); 0: no account of the daemon. Then an account name below
+ * one of the daemon's hosts is an error, because it is not an account elsewhere. */
 static int known(const struct batch_blobs_source *s, struct arena *a, const char *url, int rc,
                  struct err *e)
 {
@@ -162,7 +162,7 @@ void deps_meter(const struct daemon *d, struct metrics *out)
     out->n_networks = d->metering.n;
 }
 
-/* The record of use is counted from here on. */
+/* From this call on, use is counted. */
 static struct metrics metrics_deps(struct daemon *d)
 {
     int64_t begun_us = loop_wall_us(d->time.loop);

@@ -43,28 +43,28 @@
 #include "lib/strbuf.h"
 #include "storage/folders/change.h"
 
-#define TEXT_MAX (1024U * 1024)
-/* A mount has a source, a directory and options of at most a page each; blanks take 4 bytes. */
-#define LINE_MAX_OF_MOUNTS (64 * 1024)
-#define ROUNDS             500 /* of checks for processes that do not die, or are new */
-#define ROUND_NS           10000000
-#define NODES_DIR          "nodes/"
-#define TASK_MARK          "BATCHAI_NODE_TASK="
-/* The pattern of a directory that a daemon has made in a default place. */
+#define TEXT_MAX  (1024U * 1024)
+#define ROUNDS    500 /* at most so many checks for processes that do not die, or are new */
+#define ROUND_NS  10000000
+#define NODES_DIR "nodes/"
+#define TASK_MARK "BATCHAI_NODE_TASK="
+/* The name of a directory that a daemon has made in a default place, and the pattern that matches
+ * it. */
 #define MADE_NAME    "batchaid-XXXXXX"
 #define MADE_PATTERN "batchaid-??????"
 #define MADE_MARK    ".ephemeral"
 #define SWEEP_S      60
-/* After 20 s the daemon does not wait for the remover any longer. */
+/* After 20 s the daemon no longer waits for the remover. */
 #define END_ROUNDS   10000
 #define END_ROUND_NS 2000000
-/* The usual file system in memory, and the bytes that must be free in it. */
+/* The usual file system in memory, and the free bytes that it needs. */
 #define MEMORY     "/dev/shm"
 #define MEMORY_MIN (UINT64_C(1) << 30)
 
 /* --- remaining processes and mounts --- */
 
-/* The strings of a file of /proc, joined to one text; caller frees; NULL: it cannot be read. */
+/* The strings of a file of /proc, joined to one text by newlines; caller frees. NULL: it cannot be
+ * read. */
 static char *strings_of(const char *pid, const char *file)
 {
     char path[64], *text;
@@ -86,8 +86,9 @@ static bool mentions(const char *pid, const char *file, const char *mark, const 
     return found;
 }
 
-/* Whether the process is an agent or supervisor of these nodes, or belongs to their tasks. Users'
- * programs know only other paths of the directory. */
+/* Whether the process is an agent or supervisor of these nodes, or belongs to their tasks. The
+ * command lines and environments of users' programs contain other paths of the directory, but not
+ * these. */
 static bool is_of_nodes(const char *pid, const char *nodes)
 {
     return mentions(pid, "cmdline", "\n--root\n", nodes) ||
@@ -112,8 +113,8 @@ static size_t kill_all(const char *nodes)
     return n;
 }
 
-/* The mount below `dir` that was made last, as others may be below it; caller frees. NULL: there is
- * none. */
+/* The newest mount below `dir`, because it may be on top of older ones; caller frees. NULL: there
+ * is none. (In this file blanks are \040, see proc(5); `dir` contains no blanks.) */
 static char *last_mount(const char *dir)
 {
     char *found = NULL, line[LINE_MAX_OF_MOUNTS];
@@ -154,7 +155,8 @@ static int clear_away_one(const char *dir)
     return unmount_all(dir) ? fs_remove_tree(dir, NULL) : -1;
 }
 
-/* The open place first: its path is known only from the state directory. */
+/* Removes the open place (open_place.h) first, because only the state directory contains its
+ * path. */
 static int clear_away(const char *dir)
 {
     char *open_place = open_place_of(dir);
@@ -165,8 +167,8 @@ static int clear_away(const char *dir)
 
 /* --- leftovers of other daemons --- */
 
-/* Daemon and remover hold the lock together, until both have ended. The mark gets its name only
- * when it is locked. -1: failed. */
+/* Makes and locks the mark. Daemon and remover share the lock until both have ended. The mark gets
+ * its final name only after it is locked. -1: error. */
 static int make_mark(const char *dir)
 {
     char *first = fs_join(dir, MADE_MARK ".new"), *mark = fs_join(dir, MADE_MARK);
@@ -219,7 +221,8 @@ static void sweep(const char *own, int alive_fd, int lock_fd)
 /* --- the process -------------------------------------------------------------------------------
  */
 
-/* In a new session, because signals of a terminal are for the daemon. */
+/* The process that removes the directory. It runs in a new session, because signals of a terminal
+ * are for the daemon. */
 static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool made)
 {
     char byte;
@@ -237,8 +240,8 @@ static _Noreturn void remover(const char *dir, int alive_fd, int lock_fd, bool m
     _exit(clear_away(dir) == 0 ? 0 : 1);
 }
 
-/* In memory, if there is enough space and programs may be executed, because jobs run there. A
- * container usually has some 64 MiB of such memory. */
+/* Chooses memory if there is enough space and programs may be executed there, because jobs run
+ * there. (A container usually has only 64 MiB of such memory.) */
 const char *ephemeral_place(void)
 {
     const char *tmp = getenv("TMPDIR");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * A state directory that is removed with its daemon, even if the daemon is killed: a separate
- * process waits for the end, then kills remaining processes of local nodes, unmounts everything
- * below the directory, and removes it. As long as there is a mount nothing is removed. If that
- * process is killed too, the next daemon that makes a directory in that place removes it.
+ * process (the remover) waits for the daemon's end, then kills remaining processes of local nodes,
+ * unmounts everything below the directory, and removes the directory. While there is still a mount,
+ * nothing is removed. If the remover is killed too, the next daemon that makes a directory in the
+ * same place removes the old one.
  */
 #ifndef DAEMON_SERVE_EPHEMERAL_H
 #define DAEMON_SERVE_EPHEMERAL_H
@@ -20,21 +21,22 @@ struct ephemeral {
     char *dir;     /* owned */
     pid_t remover; /* 0: there is none */
     int alive_fd;  /* closed when the daemon ends */
-    int lock_fd;   /* the lock that shows that somebody will remove it; -1: for a directory with a
-                      given name */
+    /* the lock that shows that a process will remove the directory; -1: the directory's name was
+     * given */
+    int lock_fd;
 };
 #define EPHEMERAL_NONE                                                                             \
     {                                                                                              \
         NULL, 0, -1, -1                                                                            \
     }
 
-/* Where directories for a while are made: $TMPDIR, otherwise in memory if there is enough space,
+/* Where temporary directories are made: $TMPDIR, otherwise in memory if there is enough space,
  * otherwise /tmp. */
 const char *ephemeral_place(void);
-/* Makes the directory, which must be missing or empty; NULL: a new directory in ephemeral_place().
- * Call it before there are threads. */
+/* Makes the directory, which must be missing or empty; `dir` NULL: makes a new directory in
+ * ephemeral_place(). Call it before there are threads, because it forks. */
 int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e) MUST_CHECK;
-/* Disables needless work for ephemeral files: syncs, and workers for files in memory. */
+/* For ephemeral files, turns off syncs, and worker threads for files in memory. */
 void ephemeral_files(struct files *f, bool ephemeral, bool sync, const char *folder,
                      const struct log *log);
 /* Waits until the directory is removed, or the time limit has passed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end by a fault of the daemon itself. The handler of fatal signals records the work in
- * progress, writes the stack to standard error, and executes this program again. It runs on any
- * thread, at most once, and calls only async-signal-safe functions. `own` is global, because
- * handlers have no context.
+ * The end of the process by a fault of the daemon itself. The signal handler records the work in
+ * progress, writes the stack to standard error, and executes this program again. It may run on any
+ * thread, does its work at most once, and calls only async-signal-safe functions. `own` is global,
+ * because signal handlers get no context.
  */
 #include "daemon/serve/fatal.h"
 
@@ -37,7 +37,7 @@ static struct {
     char *arguments, **argv; /* owned */
 } own;
 
-/* the handler's stack, because the loop's stack may have overflowed */
+/* The handler's stack, because the thread's stack may have overflowed. */
 static char stack[64 * 1024];
 
 /* --- the end
@@ -82,13 +82,14 @@ static void on_fatal(int signo, siginfo_t *info, void *context)
         bool stuck = atomic_load(&own.stuck);
         under_way_note_end(signo, stuck || gettid() == own.loop, stuck);
         write_stack();
-        /* The handler of a sanitizer reports more. */
+        /* If a sanitizer has a handler, that runs instead, because it reports more. */
         if (own.go_again && !(old->sa_flags & SA_SIGINFO) && old->sa_handler == SIG_DFL)
             go_again();
     }
     sigaction(signo, old, NULL);
     if (info->si_code <= 0 && signo != SIGABRT)
-        raise(signo); /* otherwise the cause happens again, or abort() continues */
+        /* otherwise the signal occurs again when the handler returns, or abort() raises it */
+        raise(signo);
     if (by_others && signo == SIGABRT)
         raise(signo);
 }
@@ -118,7 +119,7 @@ static bool read_arguments(void)
     return count > 0;
 }
 
-/* An overflowed stack has no room for the handler. */
+/* Gives the handler a separate stack, because an overflowed stack has no room for it. */
 static void give_stack(void)
 {
     stack_t had, ours = {.ss_sp = stack, .ss_size = sizeof stack};

@@ -11,8 +11,10 @@
 
 static const struct {
     const char *label[LABELS_MAX]; /* before the suffix */
-    const char *below;             /* the suffix of each name of the daemon: "core.localhost" */
-    size_t extra;                  /* the site's suffixes, in struct config */
+    /* the suffix after the label, without the daemon's name: "core." of core.localhost */
+    const char *below;
+    /* the offset of the list of the site's suffixes in struct config */
+    size_t extra;
 } kinds[API_HOSTS] = {
 #define STORAGE_HOSTS(...)                                                                         \
     {                                                                                              \

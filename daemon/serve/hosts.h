@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hosts of services with separate host names. Below each name H of the daemon:
- * ACCOUNT.blob.core.H and similar ones, NAME.vault.H and ACCOUNT.REGION.batch.H. Also below the
- * suffixes that the site adds.
+ * The host names of services. Below each name H of the daemon: ACCOUNT.blob.core.H and similar
+ * names, NAME.vault.H and ACCOUNT.REGION.batch.H. The same below the suffixes that the site
+ * configures.
  */
 #ifndef DAEMON_SERVE_HOSTS_H
 #define DAEMON_SERVE_HOSTS_H
@@ -20,8 +20,8 @@ void hosts_make(const char *const *names, size_t n_names, const struct config *c
                 struct hosts *out);
 void hosts_free(struct hosts *h);
 
-/* The names for certificates: those in `tls`, and the suffixes. The list is the caller's, its texts
- * are the configuration's. */
+/* The names for certificates: those in `tls`, and the suffixes. The caller frees the list; its
+ * texts are borrowed from the configuration. */
 struct config_list hosts_certified(const struct config *c);
 
 #endif

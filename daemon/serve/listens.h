@@ -18,10 +18,11 @@ struct listens {
     char (*host)[CONFIG_HOST_SIZE];
 };
 
-/* The first is for all services. */
+/* Fills the list of addresses; the first is for all services. */
 int listens_make(const struct config *c, struct listens *out, struct err *e) MUST_CHECK;
 void listens_free(struct listens *l);
-/* If a port belongs to one storage service, makes the emulators' account. */
+/* If a port belongs to a single storage service, creates the account that Azure's storage emulators
+ * have. */
 int listens_open_storage(const struct listens *l, struct storage *st, const struct config *c,
                          const struct credentials *who, int64_t now_us, struct err *e) MUST_CHECK;
 

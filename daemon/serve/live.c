@@ -23,7 +23,7 @@ struct api_settings live_api(const struct config *config)
                                  .retry_after_s = (int)config->retry_after_s};
 }
 
-/* Only the scheduler can refuse, so it comes first. */
+/* Changes the settings. The scheduler is first, because only it can refuse. */
 int live_take(void *ctx, const struct config *config, const struct site *site, struct err *e)
 {
     struct daemon *d = ctx;
@@ -50,7 +50,8 @@ int live_take(void *ctx, const struct config *config, const struct site *site, s
 void live_meter(void *ctx, struct metering *m)
 {
     struct daemon *d = ctx;
-    if (d->api) { /* otherwise the daemon reads the token later, or never again */
+    /* before it exists, the daemon will read the token at its start; after it, never */
+    if (d->api) {
         metering_free(&d->metering);
         d->metering = *m;
         *m = (struct metering){0};

@@ -11,11 +11,12 @@
 #include "scheduler/keep.h"
 #include "scheduler/site/site.h"
 
-/* `ctx`: the struct daemon. Both are borrowed until the daemon ends. -1: nothing is changed. */
+/* Takes settings into use. `ctx`: the struct daemon. `config` and `site` are borrowed until the
+ * daemon ends. -1: nothing was changed. */
 int live_take(void *ctx, const struct config *config, const struct site *site,
               struct err *e) MUST_CHECK;
 
-/* Takes over the rights to read metrics; *m is empty then. */
+/* Takes over the content of *m (the rights to read metrics), and leaves *m empty. */
 void live_meter(void *ctx, struct metering *m);
 
 /* The configured limits for keeping ended resources. */

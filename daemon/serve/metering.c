@@ -6,7 +6,7 @@
 
 #include "lib/arena.h"
 
-/* Guessing is not limited, so a short token is refused. */
+/* A short token is refused, because the number of guesses is not limited. */
 #define TOKEN_MIN 20
 
 static int read_token(const char *path, struct metering *out, struct err *e)

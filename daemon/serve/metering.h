@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rights to read metrics without a login, from the settings: owns the token and the networks.
+ * The settings that give the right to read metrics without a login: a token and networks, both
+ * owned.
  */
 #ifndef DAEMON_SERVE_METERING_H
 #define DAEMON_SERVE_METERING_H
@@ -14,7 +15,8 @@ struct metering {
     size_t n;
 };
 
-/* ERR_CONFIG: the token's file cannot be used; metering_free() is still needed. */
+/* ERR_CONFIG: the file of the token cannot be used; the caller must call metering_free() even
+ * then. */
 int metering_open(const struct config *c, struct metering *out, struct err *e) MUST_CHECK;
 void metering_free(struct metering *m);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A thread fills struct reload_files; the loop compares them with those in use and takes them, or
- * frees them. On the loop's thread, but for read_on_thread().
+ * A thread fills struct reload_files; the loop compares them with the files in use, and takes the
+ * new ones into use or frees them. Everything but read_on_thread() runs on the loop's thread.
  */
 #include "daemon/serve/reload.h"
 
@@ -72,8 +72,8 @@ static const struct daemon_site *site_in_use(const struct reload *r)
     return r->used ? &r->used->site : r->c->site;
 }
 
-/* On the thread: `used` does not change while it reads. Machines need their programs; the first
- * inventory loads these. */
+/* Runs on the worker thread; the loop does not change `used` meanwhile. Loads the programs for
+ * machines when the first inventory needs them. */
 static int read_files(struct reload *r, struct reload_files *f, struct err *e)
 {
     if (r->c->load(r->c->load_ctx, &f->config, e) < 0 ||
@@ -93,8 +93,8 @@ static void read_on_thread(void *ctx)
     r->rc = read_files(r, r->reading, &r->err);
 }
 
-/* Takes the reading into use if it differs, or no part of it. The certificate may be refused, so it
- * is made first: once the settings are in use, the fleet borrows them for good. */
+/* Takes the reading into use, as a whole or not at all. The certificate is made first, because it
+ * may be refused, and the fleet borrows the settings forever once they are in use. */
 static int take(struct reload *r, const json_t *changed, struct err *e)
 {
     struct reload_files *f = r->reading;
@@ -158,7 +158,8 @@ static void on_read(void *ctx, enum loop_work_end end)
         begin(r);
 }
 
-/* Later, because the requester expects no answer inside the call. */
+/* Refuses in a later turn of the loop, because the requester expects no reply before its call
+ * returns. */
 static void refuse_later(void *ctx)
 {
     struct reload *r = ctx;
@@ -182,7 +183,7 @@ static void begin(struct reload *r)
 static void demand(struct reload *r)
 {
     if (r->reading)
-        r->again = true; /* the running read may see the old files */
+        r->again = true; /* the read in progress may have read the old files */
     else
         begin(r);
 }

@@ -7,8 +7,8 @@
  *
  *   IDLE -> READING -> IDLE
  *
- * A demand during READING begins another reading after it, because the present one may have seen
- * the old files.
+ * A request during READING causes another reading after the present one, which may have read the
+ * old files.
  */
 #ifndef DAEMON_SERVE_RELOAD_H
 #define DAEMON_SERVE_RELOAD_H
@@ -22,8 +22,8 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 
-/* The files of one reading. Readings that were in use stay until the end of the daemon, because the
- * daemon borrows their texts. */
+/* The contents of all files in one reading. A reading that was in use stays in memory until the
+ * daemon ends, because the daemon borrows its texts. */
 struct reload_files {
     struct config config;
     struct daemon_site site;
@@ -46,29 +46,29 @@ struct reload {
     struct certs *certs;
     struct log *log;
     const struct serve_config *c;
-    /* Takes the settings into use. -1: nothing is changed. */
+    /* Takes the settings into use. -1: nothing was changed. */
     int (*take)(void *ctx, const struct config *config, const struct site *site, struct err *e);
-    /* Takes over the rights to read metrics; *m is empty then. */
+    /* Takes over the content of *m (the rights to read metrics), and leaves *m empty. */
     void (*meter)(void *ctx, struct metering *m);
     void *ctx;
     struct loop_timer *daily;            /* owned, like all members below */
     struct reload_files *used;           /* the newest reading in use; NULL: no reload yet */
-    struct reload_files *reading;        /* NULL: idle */
-    struct reload_waiter *now, *further; /* for this reading, and for the next */
+    struct reload_files *reading;        /* NULL: the state is IDLE */
+    struct reload_waiter *now, *further; /* those who wait for this reading, and for the next */
     bool again, stopped;
-    int rc; /* of the thread */
+    int rc; /* the result of the thread */
     struct err err;
 };
 
-/* Fill in the borrowed members first. */
+/* The caller fills in the borrowed members first. */
 void reload_start(struct reload *r, uv_loop_t *loop);
-/* Asks for a reading: struct admin_reload. `of` is the struct reload. */
+/* Requests a reading, for struct admin_reload. `of` is the struct reload. */
 void reload_ask(void *of, admin_reloaded *done, void *ctx);
-/* Tells all waiting requesters that the daemon stops. */
+/* Replies to all waiting requesters that the daemon stops. */
 void reload_end_requests(struct reload *r);
-/* Stops listening for the signal. */
+/* Stops the handling of SIGHUP. */
 void reload_stop(struct reload *r);
-/* After the scheduler has ended. */
+/* Call it after the scheduler has ended. */
 void reload_free(struct reload *r);
 
 #endif

@@ -17,7 +17,8 @@ int scripted_open(struct scripted *s, const struct serve_config *c, struct loop 
     s->rules = testing_rules_create(st, fronts, c->log);
     s->faults = testing_faults_create();
     testing_rules_tell(s->rules, s->faults);
-    /* Messages take no time, so that a test sees no delay, and a clock may stand still. */
+    /* Messages have no delay, so that tests need not wait, and work even if the clock stands
+     * still. */
     const struct fake_config fc = {.loop = loop,
                                    .log = c->log,
                                    .seed = 1,

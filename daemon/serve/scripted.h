@@ -27,16 +27,16 @@ struct scripted {
     struct testing_strict *strict;
 };
 
-/* The other parameters are borrowed. -1: the file of rules is invalid; call scripted_close() then,
- * too. */
+/* Borrows all parameters. -1: the file of rules is invalid; the caller must call scripted_close()
+ * even then. */
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   const struct access *access, const struct fronts *fronts,
                   struct err *e) MUST_CHECK;
-/* The gate by which faults keep new nodes from pools. */
+/* The function by which faults prevent that pools get new nodes. */
 struct sched_gate scripted_gate(const struct scripted *s);
 /* Call when the scheduler exists. */
 void scripted_begin(struct scripted *s, struct sched *sched);
-/* After the last link to a node was closed. */
+/* Call it after the last link to a node was closed. */
 void scripted_close(struct scripted *s);
 
 #endif

@@ -32,7 +32,7 @@ int seeding_begin(struct seeding *s, uv_loop_t *loop, const char *state_dir, con
     const char *const args[] = {"batchaid", "seed", "--state-dir", state_dir, file, NULL};
     uv_stdio_container_t stdio[] = {
         {.flags = UV_IGNORE},
-        {.flags = UV_IGNORE}, /* the first line on standard output is for the daemon */
+        {.flags = UV_IGNORE}, /* only the daemon itself may write to standard output */
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO}};
     const uv_process_options_t how = {.exit_cb = on_exit,
                                       .file = SELF,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `serve --seed FILE`: as soon as requests are served, a process of this same program (`batchaid
- * seed`) loads the file; only then the daemon is ready. Errors of the file go to standard error. A
+ * `serve --seed FILE`: as soon as requests are served, a child process (`batchaid seed`) loads the
+ * file; the daemon is ready only after that. Errors in the file are written to standard error. A
  * file that has crashed the daemon twice (under_way.h) is skipped, and the log has the reason.
  */
 #ifndef DAEMON_SERVE_SEEDING_H
@@ -22,10 +22,10 @@ struct seeding {
     void *ctx;
 };
 
-/* The endpoint is published. `s` must not move until the loop has ended. */
+/* Call it after the endpoint is published. `s` must not move until the loop has ended. */
 int seeding_begin(struct seeding *s, uv_loop_t *loop, const char *state_dir, const char *file,
                   struct err *e) MUST_CHECK;
-/* The daemon stops: ends the process, if it still runs. */
+/* Call it when the daemon stops: ends the child process if it still runs. */
 void seeding_stop(struct seeding *s);
 
 #endif

@@ -4,13 +4,12 @@
  *
  *   STARTING  loop -> storage -> scheduler, shares -> server -> seed -> "ready"
  *   RUNNING   each turn: sched_turn(), st_turn_end(), api_turn(), before and after the poll, so
- *             that nothing leaves before the sync that covers it
- *   STOPPING  server (api_stopped) -> scheduler, files and packages together (room_stopped) ->
- *             transfers -> share server -> logins -> storage -> the loop's handles; a pointer
- *             of struct daemon is NULL when its part has stopped
+ * that no reply is sent before its writes are synced STOPPING  server (api_stopped) -> scheduler,
+ * files and packages together (room_stopped) -> transfers -> share server -> logins -> storage ->
+ * the loop's handles; a pointer of struct daemon is NULL when its part has stopped
  *
- * A failed start takes the same steps to stop. One thread, which owns struct daemon; it is on the
- * stack of serve_run().
+ * After a failed start the same steps stop what was started. One thread owns struct daemon, which
+ * is on the stack of serve_run().
  */
 #include "daemon/serve/serve_priv.h"
 
@@ -50,16 +49,17 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* The first login on a local node makes a key and hashes a password: this takes some 100 ms. */
+/* The first login on a local node makes a key and hashes a password, which takes about 100 ms, so
+ * threads do it. */
 enum { LOGIN_THREADS = 2, LOGINS_MAX = 1024 };
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
-/* Enough for thousands of connections. Jobs inherit the limit, and programs that iterate over all
- * descriptors become slow only far above it. */
+/* Enough for thousands of connections. Jobs inherit the limit; it is low enough for programs that
+ * iterate over all possible descriptors. */
 #define MAX_DESCRIPTORS 65536
 
-/* Threads of libuv's pool. They are started when the first machine is looked up. */
+/* Threads of libuv's pool. libuv starts them when the first name of a machine is resolved. */
 #define MACHINE_THREADS "32"
 
 static const int stop_signals[] = {SIGTERM, SIGINT};
@@ -142,7 +142,7 @@ static void transfers_stopped(void *ctx)
         share_server_closed(d);
 }
 
-/* The scheduler, files or packages has stopped; they stop together. */
+/* Called when the scheduler, the files or the packages have stopped; they stop at the same time. */
 static void room_stopped(void *ctx)
 {
     struct daemon *d = ctx;
@@ -158,7 +158,8 @@ static void files_stopped(void *ctx, size_t left_behind)
     room_stopped(d);
 }
 
-/* A stopping scheduler makes no new requests to storage/folders/, but may wait for pending ones. */
+/* Called when the server has stopped. Stops scheduler and files together, because a stopping
+ * scheduler sends no new requests to storage/folders/, but may wait for pending ones. */
 static void api_stopped(void *ctx)
 {
     struct daemon *d = ctx;
@@ -176,7 +177,8 @@ static void api_stopped(void *ctx)
     files_stop(d->files, files_stopped, d);
 }
 
-/* A signal may arrive while the daemon stops because its start or its seed has failed. */
+/* Stops the daemon. A second call has no effect: a signal may arrive while the daemon stops because
+ * its start or its seed has failed. */
 static void stop(struct daemon *d)
 {
     if (d->readiness.stopping)
@@ -266,7 +268,8 @@ static const char *own_address(void *ctx)
     return d->api ? api_endpoint(d->api) : NULL;
 }
 
-/* The parts above storage and scheduler; no work begins yet. */
+/* Creates the parts that use storage and scheduler (shares, journal, packages); they do not work
+ * yet. */
 static void open_shares(struct daemon *d)
 {
     const struct serve_config *c = d->c;
@@ -293,7 +296,8 @@ static void open_shares(struct daemon *d)
     d->batch.packages = d->packages = packages_create(&pc);
 }
 
-/* For machines. Nothing listens before the first machine gets a key. */
+/* Creates the server of shares for machines. It listens on no port before the first machine gets a
+ * key. */
 static void open_share_server(struct daemon *d)
 {
     const struct serve_config *c = d->c;
@@ -308,7 +312,8 @@ static void open_share_server(struct daemon *d)
         .port = (int)cf->shares_port,
         .account = c->site->site.local_accounts ? (unsigned)cf->first_uid : 0,
         .ends = c->ephemeral};
-    if (c->config_path && cf->shares_port > 0) /* only with a file an inventory may come */
+    /* without a configuration file, a reload cannot add an inventory */
+    if (c->config_path && cf->shares_port > 0)
         d->share_server = share_server_create(&sc);
     free(program);
     free(dir);
@@ -375,11 +380,11 @@ static int open_scheduler(struct daemon *d, struct err *e)
     return shares_start(d->shares, e);
 }
 
-/* Ends pending reads of nodes and shares, because requests wait for them. */
+/* Ends pending reads of nodes and shares, because requests wait for them, and the server stops. */
 static void end_looks(void *ctx)
 {
     struct daemon *d = ctx;
-    assert(d->sched); /* the server calls this, and it stops earlier */
+    assert(d->sched); /* the server calls this, and stops before the scheduler */
     reload_end_requests(&d->reload);
     fleet_end_reads(sched_fleet(d->sched));
     history_end_reads(d->samples);
@@ -496,8 +501,8 @@ static int announce(struct daemon *d, struct err *e)
     return seeding_begin(&d->seeding, &d->loop, c->state->dir, c->seed_file, e);
 }
 
-/* --- the process; before there are threads ------------------------------------------------------
- */
+/* --- the process; this runs before there are threads
+ * --------------------------------------------- */
 
 static void raise_descriptors(void)
 {
@@ -511,8 +516,8 @@ static void raise_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &r);
 }
 
-/* Name lookups and login computations run on libuv's pool, where at most half of the threads look
- * up names. With its default of four threads, a dead name server would delay whole racks. */
+/* Sets the number of threads of libuv's pool. They resolve names (at most half of them) and compute
+ * logins. With libuv's default of four, a dead DNS server would delay many machines. */
 static void size_thread_pool(void)
 {
     setenv("UV_THREADPOOL_SIZE", MACHINE_THREADS, 0);
@@ -541,7 +546,7 @@ int serve_run(const struct serve_config *c, struct err *e)
         stop(&d);
     uv_run(&d.loop, UV_RUN_DEFAULT);
     assert(!d.api && !d.sched && !d.storage && d.stopping_rooms == 0);
-    /* A handle that is still open is a leak in one of the rooms. */
+    /* A handle that is still open means that a room has not closed it. */
     must(uv_loop_close(&d.loop));
     reload_free(&d.reload);
     node_provider_free(d.local);

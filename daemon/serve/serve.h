@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The daemon itself: opens the rooms from the bottom up (storage, scheduler, api), runs the loop,
- * closes them from the top down. Only this code knows all rooms.
+ * and closes the rooms from the top down. Only this code uses all rooms.
  *
  * At the end of each loop turn, before the loop sleeps (prepare) and after it polled (check), the
  * rooms do their work: reconcilers, commit, replies.
@@ -19,8 +19,8 @@
 
 struct serve_config {
     const struct config *config;
-    /* Reads the configuration again, with the options and variables that override the file; on any
-     * thread. */
+    /* Reads the configuration again, with the options and variables that override the file. May run
+     * on any thread. */
     int (*load)(const void *load_ctx, struct config *out, struct err *e);
     const void *load_ctx;
     const char *config_path; /* the configuration file, as an absolute path; NULL: none */
@@ -28,22 +28,26 @@ struct serve_config {
     const struct credentials *credentials;
     struct certs *certs;
     const struct daemon_site *site;
-    /* cmd_path NULL: command lines of Windows are not supported */
+    /* cmd_path NULL: Windows command lines are not supported */
     const char *agent_path, *cmd_path;
-    struct log *log;         /* a reload sets its level */
-    bool ephemeral;          /* no file must survive the daemon, so none is synced */
-    const char *testing_key; /* NULL: it accepts no requests of tests */
-    const char *fake_sizes;  /* pools with this pattern of vmSize, in upper case, have fake nodes;
-                                with a testing_key only */
-    const char *rules_file;  /* rules for jobs on fake nodes; NULL: none */
-    const char *seed_file;   /* a seed to load at the start; NULL: none */
+    struct log *log; /* a reload sets its level */
+    bool ephemeral;  /* no file must survive the daemon, so none is synced */
+    /* the key of the testing service; NULL: the daemon refuses such requests */
+    const char *testing_key;
+    /* pools whose vmSize matches this pattern (upper case) have fake nodes; only with a
+     * testing_key */
+    const char *fake_sizes;
+    const char *rules_file; /* rules for jobs on fake nodes; NULL: none */
+    const char *seed_file;  /* a seed to load at the start; NULL: none */
     int64_t started_us;
-    /* is told what the start does with the database; NULL: nobody */
+    /* gets the progress of opening the database; NULL: not wanted */
     const struct st_opening *opening;
-    size_t *left_behind; /* set to the number of threads that still hang in calls on a share */
+    /* set to the number of threads that are still blocked in calls on a share */
+    size_t *left_behind;
 };
 
-/* Runs until a signal stops it. -1: it could not start, and nothing is left open. */
+/* Runs the daemon until a signal stops it. -1: it could not start; then everything is closed
+ * again. */
 int serve_run(const struct serve_config *c, struct err *e) MUST_CHECK;
 
 #endif

@@ -41,23 +41,23 @@ struct daemon {
     struct watching watching;
     struct node_provider *local, *machines; /* owned */
     struct scripted scripted;
-    struct storage *storage; /* NULL as soon as it is closing, like the next members */
+    struct storage *storage; /* NULL as soon as closing has begun, like the next members */
     struct sched *sched;
-    struct batchai_front front; /* the scheduler borrows it, and `batch` */
+    struct batchai_front front; /* the scheduler borrows `front` and `batch` */
     struct batch_front batch;
     struct fronts fronts;
     struct batch_blobs_source blobs; /* for batch */
     struct files *files;
-    struct shares *shares; /* lives as long as the loop turns, like the journal */
+    struct shares *shares; /* lives as long as the loop runs, like the journal */
     struct journal *journal;
     struct packages *packages;
     struct transfers *transfers;
     struct history *samples;
     struct loop_lane *logins;
-    struct share_server *share_server; /* NULL: there are no machines, or none gets shares */
+    struct share_server *share_server; /* NULL: there are no machines, or they get no shares */
     int stopping_rooms;
     struct api *api; /* NULL when it has stopped; until then replies are sent at each turn end */
-    /* Borrowed by scheduler and api; owned. */
+    /* Scheduler and api borrow these; owned. */
     char **vm_sizes;
     struct listens listens;
     struct metering metering;
@@ -75,11 +75,11 @@ struct daemon {
 /* deps.c */
 struct batch_blobs_source deps_blobs_source(struct daemon *d);
 struct batch_blobs deps_blobs(struct batch_blobs_source *s);
-/* The storage in the form of a disk for which replies wait. */
+/* The storage as the "disk" on which replies wait for durable writes. */
 struct api_disk deps_disk(struct storage *st);
 /* The data of each service's handlers. */
 struct api_deps deps_api(struct daemon *d);
-/* The rights to read metrics, borrowed from the daemon. */
+/* Sets the rights to read metrics, borrowed from the daemon. */
 void deps_meter(const struct daemon *d, struct metrics *out);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joins the machine's loop and, with --testing, the virtual loop of the served state: tests may
- * change its time.
+ * Connects the machine's loop with a virtual loop whose time tests may change (with --testing).
  */
 #include "daemon/serve/served_time.h"
 
@@ -16,7 +15,8 @@ static bool is_busy(void *ctx)
     return loop_uv_has_work(t->machine) || (*t->storage && st_has_pending(*t->storage));
 }
 
-/* The slices of a large seed defer no calls, but each slice is a commit. */
+/* A number that grows with each effect on the loop. Commits count, because the slices of a large
+ * seed defer no calls, but each ends with a commit. */
 static uint64_t moves(void *ctx)
 {
     const struct served_time *t = ctx;

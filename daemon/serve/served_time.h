@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time for rows, limits, tokens and links. It is the machine's time, unless a test changes it;
- * then code that deals with the machine itself (real processes, files, TLS) still uses the
- * machine's time.
+ * The time for rows, limits, tokens and links. It is the machine's time, unless a test changes it.
+ * Code for the machine itself (real processes, files, TLS) always uses the machine's time.
  */
 #ifndef DAEMON_SERVE_SERVED_TIME_H
 #define DAEMON_SERVE_SERVED_TIME_H
@@ -20,10 +19,12 @@ struct served_time {
     struct loop_virtual *changes; /* owned by `clock` */
     struct testing_clock *clock;  /* the clock of tests; owned; NULL: time cannot be changed */
     struct loop *machine;         /* borrowed; libuv's */
-    struct storage **storage;     /* borrowed; uncommitted writes may have effects */
+    /* borrowed; a virtual time must not pass over uncommitted writes */
+    struct storage **storage;
 };
 
-/* `files`: tests may change the time, and files of shares get it; NULL: tests may not. */
+/* `files`: tests may change the time, which then also applies to files of shares; NULL: tests may
+ * not change it. */
 void served_time_open(struct served_time *t, struct loop *machine, struct storage **storage,
                       struct files *files);
 void served_time_close(struct served_time *t);

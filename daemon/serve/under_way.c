@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon, the handler of its fatal signals and the command share the mapped file without a
+ * The daemon, its signal handler and the command `batchaid refused` share the mapped file without a
  * lock: the daemon adds records, and the command sets keys to 0.
  */
 #include "daemon/serve/under_way.h"
@@ -31,15 +31,15 @@ struct last {
 
 struct map {
     char magic[24];
-    uint64_t program;            /* the build that made the counts */
-    int64_t again_s[AGAIN_MOST]; /* monotonic: when this process executed itself again */
+    uint64_t program;            /* identifies the build of the program that has counted */
+    int64_t again_s[AGAIN_MOST]; /* when this process executed itself again, in monotonic seconds */
     int32_t again_pid;           /* the process that has just executed itself again; 0: none */
     int32_t port;
     int32_t signo; /* the signal of the recorded end; 0: none was recorded */
     int32_t by_watchdog;
     uint32_t n_last, n;
     struct last last[LAST];
-    struct under_way_refused all[UNDER_WAY_MOST]; /* a key 0: free */
+    struct under_way_refused all[UNDER_WAY_MOST]; /* a key 0 marks a free place */
 };
 _Static_assert(sizeof(struct map) <= FILE_SIZE, "it fits");
 
@@ -49,7 +49,8 @@ static bool again;
 /* --- the file ------------------------------------------------------------------------------------
  */
 
-/* Allocates the file's space on the disk: a page without space would cause SIGBUS. */
+/* Maps the file, with its space allocated on the disk: access to a page without space would cause
+ * SIGBUS. */
 static struct map *map_file(const char *path, bool make)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
@@ -97,7 +98,7 @@ static struct under_way_refused *find(struct map *m, uint64_t key)
     return NULL;
 }
 
-/* A free place, or the place with the oldest crash. */
+/* Returns a free place, or the place with the oldest crash. */
 static struct under_way_refused *place(struct map *m)
 {
     if (m->n < UNDER_WAY_MOST)
@@ -152,7 +153,7 @@ static void count_last(struct map *m, const struct log *log)
         if (m->last[i].key != 0)
             count(m, &m->last[i], log);
     m->signo = 0;
-    /* Synced: if the machine fails now, this crash must not be counted twice. */
+    /* Synced, because after a power cut this crash must not be counted again. */
     (void)msync(m, FILE_SIZE, MS_SYNC);
 }
 
@@ -244,7 +245,8 @@ static void note(const struct work_item *w)
     map->n_last++;
 }
 
-/* The loop's present work is more likely the cause than work that waits meanwhile. */
+/* Records the loop's present work, because it is more likely the cause than work that waits; if
+ * there is none, all work that waits. */
 void under_way_note_end(int signo, bool loop, bool watchdog)
 {
     if (!map)
@@ -278,7 +280,7 @@ bool under_way_may_go_again(int64_t now_s)
 /* --- the command
  * ------------------------------------------------------------------------------------ */
 
-/* 1: the file exists, 0: it does not. */
+/* Returns 1 if the file exists and is valid, else 0; -1: error. */
 static int open_for_command(const char *path, struct map **out, struct err *e)
 {
     *out = map_file(path, false);

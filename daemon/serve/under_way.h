@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The work in progress when the daemon crashed, in a small mapped file of the state directory: the
- * handler of a fatal signal (fatal.h) records it there, and the next start counts it. Work that has
- * crashed the daemon twice is refused (the judge of lib/work.h) until an operator allows it
- * (`batchaid refused allow`) or another version of the program runs. An end without a record, by
- * SIGKILL or a power cut, does not count.
+ * handler of a fatal signal (fatal.h) records the work there, and the next start counts the crash.
+ * Work that has crashed the daemon twice is refused (by the judge of lib/work.h) until an operator
+ * allows it (`batchaid refused allow`) or another version of the program runs. An end without a
+ * record, by SIGKILL or a power cut, does not count.
  *
- * There is one such file in a process. Without space for the file nothing is recorded, and nothing
- * refused.
+ * A process uses one such file. If there is no space for the file, nothing is recorded or refused.
  */
 #ifndef DAEMON_SERVE_UNDER_WAY_H
 #define DAEMON_SERVE_UNDER_WAY_H
@@ -22,26 +21,27 @@
 
 enum { UNDER_WAY_ENDS = 2 }; /* crashes until work is refused */
 
-/* Called by a starting daemon that holds the lock: counts the record of the last daemon, and logs
- * it. */
+/* Opens the file for a starting daemon that holds the lock, and counts and logs the crash of the
+ * last daemon. */
 void under_way_open(const char *path, const struct log *log);
 void under_way_close(void);
-/* Whether this process has served here before it executed itself again. */
+/* Whether this process has served this state directory before it executed itself again. */
 bool under_way_is_again(void);
-/* The port that the system chose before the process executed itself again; `port` if it is not 0,
- * or there was none. */
+/* If `port` is 0 and the process has executed itself again, returns the port on which it listened
+ * before; otherwise `port`. */
 int under_way_port(int port);
-/* Where it listens now. */
+/* Records the port on which the daemon listens now. */
 void under_way_listens(const char *endpoint);
 
-/* Begins to judge; `begins` is called for all work (fault_hook.h); NULL: none. */
+/* Begins to judge work; `begins` is called for each piece of work (fault_hook.h); NULL: no such
+ * call. */
 void under_way_judge(fault_hook begins);
 
-/* In the handler of a fatal signal. `loop`: on the loop's thread, or caused by its standstill
- * (watchdog). */
+/* For the handler of a fatal signal. `loop`: the signal is on the loop's thread, or the watchdog
+ * caused it because the loop stands still. */
 void under_way_note_end(int signo, bool loop, bool watchdog);
-/* For the handler of the signal: whether the process may execute itself once more, at this second
- * of the monotonic clock. If so, counts it. */
+/* For the signal handler: whether the process may execute itself again now (`now_s`: monotonic
+ * seconds). If so, counts it. */
 bool under_way_may_go_again(int64_t now_s);
 
 /* --- for the command, with or without a running daemon --- */
@@ -54,10 +54,10 @@ struct under_way_refused {
     char what[WORK_TEXT_SIZE];
 };
 enum { UNDER_WAY_MOST = 24 };
-/* Lists refused work; empty without the file. */
+/* Lists refused work; *n is 0 if the file does not exist. */
 int under_way_list(const char *path, struct under_way_refused out[UNDER_WAY_MOST], size_t *n,
                    struct err *e) MUST_CHECK;
-/* `key` 0: all. Sets *n to how many there were. */
+/* Allows work again; `key` 0: all work. Sets *n to the number of entries that were removed. */
 int under_way_allow(const char *path, uint64_t key, size_t *n, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The daemon's work each second: it tells the watchdog and the service manager that the loop turns,
- * and asks how orphaned children ended. On the loop's thread.
+ * The daemon's work each second: it reports to the watchdog and the service manager that the loop
+ * turns, and reaps children of the former program (orphans). Runs on the loop's thread.
  */
 #include "daemon/serve/watching.h"
 
@@ -48,7 +48,7 @@ enum { ORPHANS_MAX = 1024, TEXT_MAX = 64 * 1024 };
 static pid_t *orphans; /* owned */
 static size_t n_orphans;
 
-/* Forgets the children that have ended. Cheap if there are none. */
+/* Reaps and forgets children that have ended. Cheap if there are none. */
 static void orphans_reap(void)
 {
     size_t kept = 0;
@@ -62,7 +62,8 @@ static void orphans_reap(void)
     }
 }
 
-/* If the kernel does not list them, the zombies stay until this process ends. */
+/* Finds the children. If the kernel has no such file, ended children stay zombies until this
+ * process ends. */
 void orphans_find(void)
 {
     char path[64], *text, *end;
@@ -82,7 +83,8 @@ void orphans_find(void)
 
 /* ---- the timer ---- */
 
-/* A third of the service manager's timeout; 0: it has none, or for another process. */
+/* A third of the service manager's timeout; 0: the manager has none, or it is for another
+ * process. */
 static int64_t ping_us(void)
 {
     const char *limit = getenv("WATCHDOG_USEC"), *whose = getenv("WATCHDOG_PID");

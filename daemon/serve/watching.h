@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether the loop turns: a timer of the loop tells the watchdog (lib/watchdog.h), and the service
- * manager (systemd Type=notify) if the manager has set $WATCHDOG_USEC. The same timer asks how
- * orphans ended: agents of the daemon that this process was before it executed itself again. They
- * end when they find their pipes closed, and stay as zombies until somebody asks.
+ * Reports that the loop turns: a timer of the loop reports to the watchdog (lib/watchdog.h), and to
+ * the service manager (systemd Type=notify) if that has set $WATCHDOG_USEC. The same timer reaps
+ * orphans: agents that this process started before it executed itself again. They end when their
+ * pipes are closed, and are zombies until they are reaped.
  */
 #ifndef DAEMON_SERVE_WATCHING_H
 #define DAEMON_SERVE_WATCHING_H
@@ -22,15 +22,16 @@ struct watching {
     int64_t pinged_us;
 };
 
-/* On the loop's thread, when the loop is about to run. */
+/* Call it on the loop's thread, just before the loop runs. */
 void watching_begin(struct watching *w, struct loop *loop, const struct serve_config *c);
 void watching_end(struct watching *w);
 
-/* Remembers the children that this process has. Call before it starts its first child. */
+/* Records the children that this process has already. Call it before the process starts its first
+ * child. */
 void orphans_find(void);
 
-/* Sends "READY=1" or "STOPPING=1" to $NOTIFY_SOCKET. Does nothing without that variable; a failure
- * is ignored. */
+/* Sends "READY=1" or "STOPPING=1" to $NOTIFY_SOCKET; does nothing if that is not set. Errors are
+ * ignored. */
 void notify_manager(const char *state);
 
 #endif
