@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of a page, or larger for a larger allocation; an arena allocates from the newest block and
- * frees none before the end. arena_reset() keeps a small block for the next use. Memory is aligned
- * for max_align_t. One thread at a time.
+ * An arena has blocks of one page, or larger ones for larger allocations. It allocates from the
+ * newest block, and frees no block before its end. arena_reset() keeps a small block for the next
+ * use. Memory is aligned for max_align_t. Only one thread at a time may use an arena.
  */
 #include "lib/arena.h"
 #include "lib/work.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_SIZE 4064 /* bytes; with the header of malloc() one page */
+#define BLOCK_SIZE 4064 /* bytes; together with malloc()'s header it is one page */
 
 struct arena_block {
     struct arena_block *next;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory with a common end: rows read for one request or one reconciler pass, a decoded job. Owned
- * by the caller of arena_init(); arena_free() frees all allocations. Allocation never fails: out of
- * memory ends the process (systemd starts it again; the state on disk is consistent, see
- * docs/architecture.md "Crash-only").
+ * Allocations that are freed together, such as the rows that one request or one reconciler pass
+ * reads, or a decoded job. The caller of arena_init() owns the arena; arena_free() frees all
+ * allocations. Allocation never fails: out of memory ends the process (systemd starts it again; the
+ * state on disk is consistent, see docs/architecture.md "Crash-only").
  */
 #ifndef LIB_ARENA_H
 #define LIB_ARENA_H
@@ -31,7 +31,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
-/* malloc family that ends the process instead of returning NULL. Caller frees with free(). */
+/* Like malloc() and its family, but end the process instead of returning NULL. The caller frees
+ * with free(). */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);

@@ -37,7 +37,8 @@ static int value_of(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes four characters into `bytes` bytes. Unused bits must be 0. */
+/* Decodes a group of four characters into `bytes` bytes. -1: an invalid character, or an unused bit
+ * that is not 0. */
 static int decode_group(const char *text, size_t bytes, char *out)
 {
     uint32_t v = 0;

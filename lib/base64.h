@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Base64 (RFC 4648, padded) for bytes inside JSON: a node's files on their way to the daemon. Plain
- * C, so that the agent needs no library for it.
+ * Base64 (RFC 4648, padded) for bytes inside JSON: an agent sends files to the daemon in this form.
+ * Plain C, so that the agent needs no library.
  */
 #ifndef LIB_BASE64_H
 #define LIB_BASE64_H

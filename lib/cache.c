@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A hash table of chains, and a list of all entries in the order of their last use. The hash has a
- * random key, so that nobody can choose keys that fall into one chain.
+ * A hash table with chains, and a list of all entries in the order of their last use. The hash
+ * function has a random key, so that nobody can choose cache keys that all get into one chain.
  *
  * Invariants: each entry is in the chain of its hash and in the list; `bytes` is the sum over all
  * entries; there are at most as many entries as chains.
@@ -22,8 +22,9 @@ struct cache_entry {
     LIST_ENTRY(cache_entry) chained;
     TAILQ_ENTRY(cache_entry) used;
     uint64_t hash;
-    size_t n, bytes; /* n: of the key; bytes: of key, value and the value's allocations */
-    void *key;       /* behind the value */
+    /* n: bytes of the key; bytes: of key, value and what the value has allocated */
+    size_t n, bytes;
+    void *key; /* stored after the value */
     max_align_t value[];
 };
 

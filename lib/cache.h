@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recently found values, by a key of bytes. A cache is bounded by the number and the bytes of its
- * entries; a new entry replaces the least recently used ones. An entry is a value of the kind's
- * size. The cache owns it, with the value's own allocations: `drop` frees those. A cache never
- * knows whether a value is stale. Its owner drops values: one key (cache_remove()), some values
- * (cache_drop_if()), or all (cache_clear(), cache_stamp()).
+ * Keeps recently found values; a key is a string of bytes. The number of entries and their bytes
+ * are limited; a new entry replaces the least recently used ones. Each value has the size that its
+ * kind defines. The cache owns the values and what they have allocated, which `drop` frees. A cache
+ * cannot find out whether a value is stale. Its owner removes values: of one key (cache_remove()),
+ * some (cache_drop_if()), or all (cache_clear(), cache_stamp()).
  */
 #ifndef LIB_CACHE_H
 #define LIB_CACHE_H
@@ -26,18 +26,17 @@ struct cache_kind {
 struct cache *cache_new(const struct cache_kind *kind);
 void cache_free(struct cache *c); /* NULL: nothing */
 
-/* NULL: not found. The value stays valid until it is dropped, by any cache_add() at the
- * earliest. */
+/* NULL: not found. The value is valid until it is dropped; each cache_add() may drop it. */
 void *cache_find(struct cache *c, const void *key, size_t n);
-/* Adds a zeroed value, replacing the value with this key, if there is one. `owned`: the bytes that
- * the value will own. NULL: the value needs more than an eighth of the cache; too many others would
- * be dropped for it. */
+/* Adds a zeroed value; it replaces the value of this key, if there is one. `owned`: how many bytes
+ * the value will allocate. NULL: the value would need more than an eighth of the cache, and so
+ * would replace too many others. */
 void *cache_add(struct cache *c, const void *key, size_t n, size_t owned);
 void cache_remove(struct cache *c, const void *key, size_t n);
 void cache_drop_if(struct cache *c, bool (*goes)(const void *value, const void *ctx),
                    const void *ctx);
 void cache_clear(struct cache *c);
-/* Clears the cache if `stamp` differs from the last call's. */
+/* Clears the cache if `stamp` is not the one of the last call. */
 void cache_stamp(struct cache *c, uint64_t stamp);
 
 size_t cache_entries(const struct cache *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Landlock can only allow, so a ruleset allows all entries beside the path down to the hidden
- * directory; the directory itself is not among them. One process opens the ruleset; others inherit
+ * Landlock rules can only allow access. So to hide a directory, the rules allow all entries of its
+ * parent directories except those on the path to it. One process opens the ruleset; others inherit
  * the descriptor and enter it.
  */
 #include "lib/confine.h"
@@ -19,8 +19,8 @@
 
 #include "lib/strbuf.h"
 
-/* Like <linux/landlock.h>; that may be older than the kernel. The numbers of the system calls are
- * equal on all architectures. */
+/* Copies of definitions in <linux/landlock.h>, because the installed header may be older than the
+ * kernel. The numbers of the system calls are equal on all architectures. */
 #define CREATE_RULESET 444
 #define ADD_RULE       445
 #define RESTRICT_SELF  446
@@ -55,7 +55,8 @@ bool confine_works(void)
     return version() > 0;
 }
 
-/* MAY_READ_DIR is not handled: jobs may list / or their home, as without confinement. */
+/* The kinds of access that the rules restrict. Listing directories is not restricted: jobs may list
+ * / or their home, as without confinement. */
 static uint64_t handled(long v)
 {
     return MAY_EXECUTE | MAY_WRITE_FILE | MAY_READ_FILE | MAY_REMOVE_AND_MAKE |
@@ -70,8 +71,8 @@ static int open_rules(long v, uint64_t fs)
     return (int)syscall(CREATE_RULESET, set, size, 0);
 }
 
-/* An entry that was removed meanwhile needs no rule; nor does a link, because its target has its
- * own entry. */
+/* Allows access to an entry. An entry that was removed meanwhile needs no rule; a symbolic link
+ * needs none, because its target is an entry itself. */
 static int allow(int rules, uint64_t all, int at, const char *name, int more_flags)
 {
     struct stat st;
@@ -107,7 +108,7 @@ static int allow_beside(int rules, uint64_t all, const char *dir, const char *bu
     return rc;
 }
 
-/* `path` is absolute and without links. */
+/* Allows everything except `path`, which is absolute and contains no symbolic links. */
 static int allow_around(int rules, uint64_t all, char *path)
 {
     int rc = 0;

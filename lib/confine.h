@@ -4,9 +4,9 @@
  * confined process, and all its children, can neither read, write, make nor remove files below the
  * directory, except in listed parts; only names can be listed. It cannot trace processes that are
  * not confined with it, read their /proc/PID or, from Linux 6.12 on, signal them. It cannot gain
- * rights by programs (sudo), and cannot mount. Landlock allows and cannot forbid, so files that are
- * made later in a parent of the hidden directory cannot be reached, either. Linux before 6.2 does
- * not prevent truncate(2) of files of the same user.
+ * rights by running programs (sudo), and cannot mount. Landlock rules can only allow, so files that
+ * are later created in a parent of the hidden directory cannot be reached, either. Linux before 6.2
+ * does not prevent truncate(2) of files of the same user.
  *
  * https://docs.kernel.org/userspace-api/landlock.html
  */
@@ -20,21 +20,20 @@
 
 /* Whether the kernel supports it. */
 bool confine_works(void);
-/* Makes the rules that hide `dir` except the parts in `reach`. Returns a descriptor that may be
+/* Makes rules that hide `dir`, except the parts of it in `reach`. Returns a descriptor that may be
  * used several times; the caller closes it. */
 int confine_open(const char *dir, const char *const *reach, size_t n, struct err *e) MUST_CHECK;
-/* A file, or a directory with all below it. */
+/* A file, or a directory with everything below it. */
 struct confine_part {
     const char *path;
     bool writable;
 };
 /* Makes the rules that allow nothing but these parts: no other file can be read, executed or
- * changed, and no other directory listed. Parts that do not exist are left out. Elsewhere, names,
- * sizes and modes can still be looked up; the mode of the process's own files can be changed
- * (chmod). */
+ * changed, and no other directory listed. Parts that do not exist are left out. Of other files,
+ * names, sizes and modes can still be read, and the owner can change their mode (chmod). */
 int confine_open_only(const struct confine_part *parts, size_t n, struct err *e) MUST_CHECK;
-/* Confines this thread, and its future children. A thread that is confined twice cannot trace
- * processes that are confined once. */
+/* Confines this thread and its future children. If a thread is confined twice, it can no longer
+ * trace processes that are confined once. */
 int confine_enter(int rules, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a member back to its struct: a callback gets a pointer to the member that its caller knows,
- * and computes the struct.
+ * Gets from a pointer to a member the pointer to the whole struct. A callback needs this if its
+ * caller has only a pointer to the member.
  */
 #ifndef LIB_CONTAINER_H
 #define LIB_CONTAINER_H
 
 #include <stddef.h>
 
-/* The struct `type` whose `member` is *pointer. A pointer of another type does not compile. */
+/* The struct of type `type` whose member `member` is *pointer. If `pointer` has another type than
+ * the member, it does not compile. */
 #define CONTAINER_OF(pointer, type, member)                                                        \
     ((type *)(void *)((char *)(0 ? &((type *)NULL)->member : (pointer)) - offsetof(type, member)))
 

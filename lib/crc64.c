@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Eight bytes at a time by tables, or many by carry-less multiplication if the processor has it;
- * tables and constants are computed once, under pthread_once(). The table of single bytes is
- * generated from the polynomial; test_crc64.c generates it again and compares.
+ * Computes eight bytes at a time by tables, or 64 bytes at a time by carry-less multiplication if
+ * the processor supports it. pthread_once() computes the other tables and constants once from
+ * `table`. test_crc64.c generates `table` from the polynomial, and compares.
  */
 #include "lib/crc64.h"
 
@@ -83,7 +83,8 @@ static const uint64_t table[256] = {
     0xab69411fbfb21ca3, 0xd407b1d78f8795da, 0x55b4a08fdfd90e51, 0x2ada5047efec8728,
 };
 
-/* The CRC of each byte followed by 0 to 7 zero bytes: eight bytes are processed at a time. */
+/* slices[k]: the CRC of each byte when k zero bytes follow it, with which eight bytes are processed
+ * at a time. */
 #define SLICES 8
 static uint64_t slices[SLICES][256];
 
@@ -107,7 +108,7 @@ static uint64_t add_eight(uint64_t crc, const uint8_t *p)
     return out;
 }
 
-/* `crc` is not inverted, as in the other functions here. */
+/* Extends `crc` without the inversion at start and end, which crc64_add() does. */
 static uint64_t by_table(uint64_t crc, const uint8_t *p, size_t n)
 {
     for (; n >= SLICES; n -= SLICES, p += SLICES)
@@ -121,11 +122,11 @@ static uint64_t by_table(uint64_t crc, const uint8_t *p, size_t n)
 
 #if defined __x86_64__
 
-/* Four blocks of 16 bytes are processed at a time. Bytes that come `d` bits before others count
- * like those, times x^d. A block is two halves; each is multiplied by the remainder of x^d modulo
- * the polynomial, with 64 bits more for the first half. A product of two bit-reflected numbers is
- * one bit short, hence one less in each power. "Fast CRC Computation for Generic Polynomials Using
- * PCLMULQDQ Instruction", Intel, 2009. */
+/* Four blocks of 16 bytes are processed at a time. Bytes that are `d` bits before others have the
+ * value of bytes at the others' place, times x^d. A block is two halves; each is multiplied by the
+ * remainder of x^d modulo the polynomial, with 64 bits more for the first half. A product of two
+ * bit-reflected numbers is one bit short, hence one less in each power. "Fast CRC Computation for
+ * Generic Polynomials Using PCLMULQDQ Instruction", Intel, 2009. */
 #define BLOCK  sizeof(__m128i)
 #define BLOCKS 4
 
@@ -135,7 +136,7 @@ struct fold {
 static struct fold over_four, over_one;
 static bool can_multiply;
 
-/* x^n modulo the polynomial; the highest bit is x^0. */
+/* x^n modulo the polynomial; the highest bit is the coefficient of x^0. */
 static uint64_t power_of_x(unsigned n)
 {
     uint64_t out = UINT64_C(1) << 63;
@@ -177,7 +178,8 @@ static __m128i pair_of(const struct fold *f)
     return _mm_set_epi64x((long long)f->second, (long long)f->first);
 }
 
-/* Processes whole blocks, at least four; the result is equivalent to the last 16 bytes. */
+/* Processes whole blocks, at least four. The result is the CRC of the last 16 bytes of the folded
+ * data, which is the CRC of all bytes. */
 __attribute__((target("pclmul"))) static uint64_t by_product(uint64_t crc, const uint8_t *p,
                                                              size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Invariants: heap[0] is the earliest; the hash table of each kind has the position of each entry
- * in the heap. Every move of an entry uses place(): it updates both. On the loop's thread; the
- * owner sets a timer of the loop for the first entry.
+ * in the heap. Every move of an entry uses place(), which updates both. Runs on the loop's thread;
+ * the owner sets a timer of the loop for the first entry.
  */
 #include "lib/deadlines.h"
 
@@ -52,7 +52,7 @@ static void place(struct deadlines *d, size_t i, struct deadline what)
     (void)id_map_put_number(&d->at[what.kind], what.id, (int64_t)i);
 }
 
-/* Puts `what` into the free position i, then moves it up or down to its place. */
+/* Puts `what` into the free position i, then moves it up or down to its right position. */
 static void settle(struct deadlines *d, size_t i, struct deadline what)
 {
     while (i > 0 && before(&what, &d->heap[(i - 1) / 2])) {
@@ -69,7 +69,7 @@ static void settle(struct deadlines *d, size_t i, struct deadline what)
     place(d, i, what);
 }
 
-/* False: there is no deadline for this id. */
+/* Finds the position of a deadline in the heap. False: there is no deadline for this id. */
 static bool position(const struct deadlines *d, int kind, int64_t id, size_t *i)
 {
     assert(kind >= 0 && kind < d->n_kinds);

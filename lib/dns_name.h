@@ -10,7 +10,7 @@
 
 #define DNS_NAME_MAX 253
 
-/* Whether a text is possible as a DNS name: letters, digits, - and ., within the length limit of
+/* Whether the text may be a DNS name: only letters, digits, - and ., within the length limit of
  * DNS. */
 static inline bool is_dns_name(const char *s)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of all kinds of errors that rooms raise. The service of the client chooses the status
- * and code for each (api/NAME/errors.c); kinds of only one service are its own, from ERR_OWN on.
+ * The list of all kinds of errors that rooms raise. The service that the client uses chooses the
+ * status and code of the reply for each kind (api/NAME/errors.c). Kinds that only one service has
+ * are not here; their numbers begin at ERR_OWN.
  */
 #ifndef LIB_ERR_TABLE_H
 #define LIB_ERR_TABLE_H
@@ -12,7 +13,7 @@
     ERR_CORE_KINDS(X)                                                                              \
     ERR_FAULT_KINDS(X)
 
-/* The request itself, or its sender, is at fault: raised where requests are read. */
+/* The request, or its sender, is the cause. Code that reads requests raises these errors. */
 #define ERR_REQUEST_KINDS(X)                                                                       \
     X(ERR_BAD_REQUEST)                                                                             \
     X(ERR_INVALID_CONTENT) /* the body does not match its type: not JSON, not a form, not XML */   \
@@ -29,8 +30,8 @@
     X(ERR_EXPIRED_TOKEN)                                                                           \
     X(ERR_FORBIDDEN) /* the caller is authenticated, but has no permission */
 
-/* The requested operation is not possible: raised by model, storage and scheduler, and by
- * services. */
+/* The requested operation is not possible. Model, storage, scheduler and services raise these
+ * errors. */
 #define ERR_CORE_KINDS(X)                                                                          \
     X(ERR_INVALID_PROPERTY)                                                                        \
     X(ERR_MISSING_PROPERTY)                                                                        \

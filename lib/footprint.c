@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Read-only segments equal their file, so they can be unmapped and read again. */
+/* Unmaps the read-only segments of a program or library. The kernel reads them again from the file,
+ * which has the same contents. */
 static int unmap_constants(struct dl_phdr_info *info, size_t size, void *page_size)
 {
     (void)size;

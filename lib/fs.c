@@ -2,8 +2,9 @@
  *
  * Wrappers of system calls, with EINTR, short writes and partial paths handled; no state. A file is
  * replaced by renaming a new file beside it: the file is synced before, its directory after.
- * Removing a tree crosses no mount and follows no link, because jobs write into these trees. All
- * functions block: on the loop's thread only where a disk is known to answer.
+ * Removing a tree crosses no mount and follows no symbolic link, because jobs write into these
+ * trees. All functions block: call them on the loop's thread only for disks that are certain to
+ * answer (not for network mounts).
  */
 #include "lib/fs.h"
 
@@ -24,9 +25,9 @@
 #include "lib/strbuf.h"
 
 #define NS_PER_S INT64_C(1000000000)
-/* `p` is cut and restored meanwhile. Mostly only the end of a path is missing, so directories are
- * tried from the end: each mkdir() resolves its whole path, and locks the parent even if there is
- * nothing to make. */
+/* Makes a path; `p` is changed during the call, and then restored. Mostly only the end of a path is
+ * missing, so it begins with the last directory: each mkdir() resolves its whole path, and locks
+ * the parent even if the directory exists. */
 static int make_path(char *p, mode_t mode, struct err *e)
 {
     if (mkdir(p, mode) == 0 || errno == EEXIST)
@@ -201,7 +202,7 @@ void fs_remove_leftovers(const char *path)
     free(dir);
 }
 
-/* The id of the mount of a descriptor; -1: unknown. */
+/* The id of the mount that contains the descriptor's file; -1: unknown. */
 static long mount_of(int fd)
 {
     char path[64], text[512], *at;
@@ -215,7 +216,8 @@ static long mount_of(int fd)
     return at ? strtol(at + strlen("mnt_id:"), NULL, 10) : -1;
 }
 
-/* Without openat2 (kernels before 5.6): checks the opened file. */
+/* For kernels before 5.6, which have no openat2(): opens first, and then checks that no mount was
+ * crossed. */
 static int open_and_compare(int dirfd, const char *name, int flags)
 {
     int fd = openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -239,7 +241,7 @@ int fs_open_here(int dirfd, const char *name, int flags)
     return fd < 0 && errno == ENOSYS ? open_and_compare(dirfd, name, flags) : fd;
 }
 
-/* Gives its owner rights to a directory that cannot be opened without them. */
+/* If a directory's mode does not permit its owner to open it, changes the mode. */
 static int make_openable(int dirfd, const char *name)
 {
     char link[64];
@@ -330,7 +332,7 @@ static int open_beneath(const char *root, const char *relative, int flags, uint6
 {
     if (!*relative && (flags & O_DIRECTORY) != 0)
         return open(root, flags | O_CLOEXEC);
-    /* O_PATH: the directory may be unreadable */
+    /* O_PATH, because the caller may have no permission to read the directory */
     int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return -1;

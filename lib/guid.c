@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random bytes come from the kernel, for many ids at a time.
+ * Gets random bytes from the kernel, for many GUIDs at a time.
  */
 #include "lib/guid.h"
 
@@ -11,7 +11,7 @@
 static void random_bytes(void *bytes, size_t n)
 {
     if (getrandom(bytes, n, 0) != (ssize_t)n)
-        abort(); /* getrandom() of up to 256 bytes never fails after the kernel's start */
+        abort(); /* once the kernel is initialized, getrandom() of up to 256 bytes never fails */
 }
 
 static void write_out(uuid_t u, unsigned char version, char out[GUID_SIZE])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random GUIDs (RFC 9562), lower-case and dashed, from libuuid.
+ * Makes random GUIDs (RFC 9562), in lower case and with dashes, with libuuid.
  */
 #ifndef LIB_GUID_H
 #define LIB_GUID_H
@@ -10,19 +10,19 @@
 
 #define GUID_SIZE 37
 
-/* Random bytes, fetched at once for many GUIDs, because each fetch is a system call. For names that
- * need not be secret. */
+/* Random bytes for many GUIDs, fetched together, because each fetch is a system call. For names
+ * that need not be secret. */
 struct guid_source {
     unsigned char random[16][16];
-    int left; /* 0: to be filled */
+    int left; /* how many GUIDs the bytes suffice for; 0: they must be fetched */
 };
 
 /* Zeroed: ready. */
 void guid_next(struct guid_source *s, char out[GUID_SIZE]);
-/* A GUID that begins with the time (RFC 9562 version 7), so that consecutive GUIDs are adjacent in
- * an index. */
+/* Makes a GUID that begins with the time (RFC 9562 version 7), so that consecutive GUIDs are
+ * adjacent in an index. */
 void guid_next_at(struct guid_source *s, int64_t now_us, char out[GUID_SIZE]);
 void guid_new(char out[GUID_SIZE]);
-bool guid_valid(const char *s); /* any case */
+bool guid_valid(const char *s); /* upper or lower case */
 
 #endif

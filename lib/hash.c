@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts are hashed eight bytes at a time: that is quick, and no protection against chosen texts.
+ * Hashes texts eight bytes at a time. That is quick, but gives no protection if an attacker chooses
+ * the texts.
  */
 #include "lib/hash.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Open addressing with linear probing; at most half of the cells are taken.
+ * A hash table with open addressing and linear probing; at most half of the cells are used.
  */
 #include "lib/idmap.h"
 
@@ -22,7 +22,7 @@ static size_t home(const struct id_map *m, int64_t id)
     return (size_t)number_hash((uint64_t)id) & mask_of(m);
 }
 
-/* The cell of `id`, or the free cell for it. */
+/* The cell that contains `id`, or else the free cell where it belongs. */
 static uint32_t *cell_of(const struct id_map *m, int64_t id)
 {
     size_t i = home(m, id);
@@ -89,7 +89,8 @@ bool id_map_put_number(struct id_map *m, int64_t id, int64_t number)
     return put(m, (struct id_entry){.id = id, .number = number});
 }
 
-/* Moves later cells up, so that there is never a free cell between a cell and its home. */
+/* Frees a cell, and moves later cells into the gap, so that there is never a free cell between an
+ * entry's cell and the cell of its hash. */
 static void free_cell(struct id_map *m, uint32_t *cell)
 {
     size_t hole = (size_t)(cell - m->cells), mask = mask_of(m);

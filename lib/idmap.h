@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A map from row id to a borrowed pointer or a number: all entries in one array, unordered, and a
- * hash table of their places. Without values it is a set.
+ * A map from row id to a borrowed pointer or a number. All entries are in one array, unordered; a
+ * hash table contains their positions. Without values it is a set.
  */
 #ifndef LIB_IDMAP_H
 #define LIB_IDMAP_H
@@ -19,19 +19,20 @@ struct id_entry {
 };
 
 struct id_map {
-    struct id_entry *e; /* n entries; removing one moves the last to its place */
+    struct id_entry *e; /* n entries; when an entry is removed, the last one gets its position */
     size_t n, cap;
-    uint32_t *cells; /* 2 * cap cells: the place of an entry plus 1, or 0 */
+    uint32_t *cells; /* 2 * cap cells: the position of an entry plus 1, or 0 */
 };
 
 bool id_map_has(const struct id_map *m, int64_t id);
-void *id_map_find(const struct id_map *m, int64_t id);     /* NULL: not there */
+/* NULL: the map does not contain the id */
+void *id_map_find(const struct id_map *m, int64_t id);
 int64_t id_map_number(const struct id_map *m, int64_t id); /* 0: not there */
-/* Adds or replaces; true if the id is new. */
+/* Adds an entry, or replaces it; returns true if the id is new. */
 bool id_map_put(struct id_map *m, int64_t id, void *p);
 bool id_map_put_number(struct id_map *m, int64_t id, int64_t number);
-bool id_map_remove(struct id_map *m, int64_t id); /* true if it was there */
-/* Removes any entry; false if the map is empty. */
+bool id_map_remove(struct id_map *m, int64_t id); /* true if the map contained the id */
+/* Removes any one entry; false if the map is empty. */
 bool id_map_pop(struct id_map *m, int64_t *id);
 void id_map_free(struct id_map *m);
 

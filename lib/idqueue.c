@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A ring of ids, and a map of the ids in the ring. Invariant: an id is in both, once, or in
- * neither.
+ * A ring of ids, and a map of the ids in the ring. Invariant: each id is in both exactly once, or
+ * in neither.
  */
 #include "lib/idqueue.h"
 
@@ -32,7 +32,7 @@ bool id_queue_put(struct id_queue *q, int64_t id)
     if (q->n == q->cap)
         grow(q);
     q->ring[(q->first + q->n++) & (q->cap - 1)] = id;
-    assert(q->n == q->in.n); /* waiting ids are in both, once */
+    assert(q->n == q->in.n); /* the ring and the map contain the same ids */
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A queue of row ids, each in it at most once: first in, first out, so that ids that are woken
- * again and again cannot starve the others.
+ * A first-in-first-out queue of row ids that contains each id at most once, so that ids that are
+ * added again and again cannot delay the others.
  */
 #ifndef LIB_IDQUEUE_H
 #define LIB_IDQUEUE_H
@@ -14,9 +14,9 @@ struct id_queue {
     size_t first, n, cap; /* cap: a power of two, or 0 */
 };
 
-/* False: it is in the queue already. Ids must not be 0. */
+/* Adds an id, which must not be 0. False: the queue contains it already. */
 bool id_queue_put(struct id_queue *q, int64_t id);
-/* False: the queue is empty. */
+/* Takes the first id. False: the queue is empty. */
 bool id_queue_pop(struct id_queue *q, int64_t *id);
 void id_queue_free(struct id_queue *q);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A recursive descent parser with a bound on depth. At any input outside of its subset it frees its
- * tree, and jsonread() then calls jansson for the whole text; so this parser has no error messages.
- * The tree belongs to the caller.
+ * A recursive descent parser with a limited depth, for a subset of JSON. If the input is outside
+ * this subset, the parser frees its tree, and jsonread() calls jansson for the whole text; so this
+ * parser has no error messages. The caller owns the tree.
  */
 #include "lib/jsonread.h"
 
@@ -13,7 +13,7 @@
 
 #include "lib/arena.h"
 
-/* Deeper values and longer numbers are left to jansson. */
+/* The limits of this parser; jansson parses deeper values and longer numbers. */
 enum { DEPTH_MOST = 32, DIGITS_MOST = 18 };
 
 struct json_reader {
@@ -73,7 +73,7 @@ static bool read_span(struct json_reader *r, struct json_span *s)
     return true;
 }
 
-/* The byte of the escape sequence with `c`; '\0': it is not one byte. */
+/* The byte that a backslash with `c` means; '\0': not a single byte. */
 static char unescaped(char c)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -134,7 +134,8 @@ static json_t *read_word(struct json_reader *r, const char *word, json_t *value)
     return value; /* a constant of jansson: it has no reference count */
 }
 
-/* A repeated name replaces the value instead of adding one. */
+/* Reads a member of an object. False also for a repeated name, which replaces the value, so that
+ * the object does not grow. */
 static bool read_member(struct json_reader *r, json_t *o)
 {
     struct json_span key;
@@ -170,7 +171,7 @@ static json_t *read_all(struct json_reader *r, json_t *into, char close,
     return NULL;
 }
 
-/* NULL: not JSON, or a value that is left to jansson. */
+/* Reads a value. NULL: not JSON, or outside this parser's subset. */
 static json_t *read_value(struct json_reader *r)
 {
     skip_blanks(r);
@@ -204,7 +205,7 @@ json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error)
     return json_loadb(s, n, flags, error);
 }
 
-/* The end of the string that begins at `p`. */
+/* Finds the end of the string that begins at `p`. */
 static const char *skip_string(const char *p, const char *end)
 {
     for (p++; p < end && *p != '"'; p++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plain characters are found eight at a time and copied together. Texts from outside may not be
- * UTF-8; the functions at the end repair and cut them at whole characters, because jansson refuses
- * invalid texts.
+ * Characters that need no escape are found eight at a time and copied together. jansson refuses
+ * texts that are not UTF-8, as texts from outside may be; the functions at the end of this file
+ * repair them, and cut texts between characters.
  */
 #include "lib/jsontext.h"
 
@@ -35,7 +35,8 @@ static bool is_plain(unsigned char c)
     return c >= FIRST_PLAIN && c != '"' && c != '\\';
 }
 
-#define EACH_BYTE (~UINT64_C(0) / 255) /* the product with a byte is that byte eight times */
+/* times a byte: a word in which each of the eight bytes is that byte */
+#define EACH_BYTE (~UINT64_C(0) / 255)
 
 /* Sets the highest bit of each of the eight bytes that is less than `least` (at most 128). Only the
  * lowest bit set is reliable: bits above it may be wrong. */
@@ -99,7 +100,7 @@ static void add_array(struct strbuf *b, const json_t *a)
     strbuf_putc(b, ']');
 }
 
-/* Real numbers are rare, and printing them without loss is hard: jansson does it. */
+/* jansson prints real numbers, because they are rare, and printing them without loss is hard. */
 static void add_real(struct strbuf *b, const json_t *v)
 {
     char *text = json_dumps(v, JSON_ENCODE_ANY);
@@ -205,7 +206,7 @@ size_t jsontext_cut(const char *s, size_t max)
     return n;
 }
 
-/* The text with U+FFFD for each byte that is not UTF-8; the caller frees. */
+/* Replaces each byte that is not UTF-8 by U+FFFD; caller frees. */
 static char *replaced(const char *s)
 {
     struct strbuf b = STRBUF_INIT;

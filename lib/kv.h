@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A name with its value: a variable of a process's environment. Borrowed text.
+ * A name with its value, as a variable in a process's environment. The texts are borrowed.
  */
 #ifndef LIB_KV_H
 #define LIB_KV_H
@@ -9,8 +9,9 @@
 
 struct kv {
     const char *name, *value;
-    bool is_secret;         /* never into logs, argv or details */
-    const char *secret_ref; /* Key Vault URL when the value is a reference, else NULL */
+    bool is_secret; /* must not be written to logs, argv or error details */
+    /* the Key Vault URL of the secret whose value is wanted; NULL: `value` is the value */
+    const char *secret_ref;
 };
 
 #endif

@@ -4,10 +4,11 @@
  *
  * uv_lane_work() -> waiting --a thread takes it--> running -> ended --on_async()--> done
  *
- * One lock, the hub's, covers the lists of all lanes; no callback runs with it held. Threads inform
- * the loop through one uv_async, which keeps the loop alive only while there is work or a lane is
- * being closed. A thread that is abandoned in a system call owns the memory of its lane and of the
- * hub together with the lane's other threads, and touches nothing else when it returns.
+ * One lock, the hub's, protects the lists of all lanes; no callback is called while it is held.
+ * Threads inform the loop through one uv_async, which keeps the loop alive only while there is work
+ * or a lane is being closed. If threads are abandoned because they are blocked in system calls,
+ * they own the memory of their lane and share the hub's. When their calls return they use nothing
+ * else.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -20,7 +21,7 @@
 
 struct hub {
     pthread_mutex_t lock;
-    int refs; /* the loop and each abandoned thread */
+    int refs; /* the number of users: the loop and each abandoned thread */
 };
 
 struct lane_work {
@@ -48,11 +49,11 @@ struct uv_lane {
     struct hub *hub;
     struct uv_lane *next;
     const char *name;
-    pthread_cond_t more; /* something waits, or no more work comes */
+    pthread_cond_t more; /* signalled when work waits, or when no more work will be added */
     struct work_list waiting, ended;
     size_t n_waiting, queue;
     int max_threads, n_threads, n_idle;
-    bool closing, finish; /* finish: threads end once nothing waits */
+    bool closing, finish; /* finish: threads end when no work waits */
     bool left_behind;
     struct loop_timer *patience;
     loop_fn closed;
@@ -91,9 +92,8 @@ static void list_move(struct work_list *to, struct work_list *from)
         list_add(to, w);
 }
 
-/* Call with the lock held; releases it. */
-
-/* Call with the lock held; releases it. */
+/* Gives up one reference to the hub, and frees the hub after the last. Call with the lock held;
+ * releases it. */
 static void leave_hub(struct hub *h)
 {
     bool last = --h->refs == 0;
@@ -111,7 +111,7 @@ static void free_lane(struct uv_lane *l)
     free(l);
 }
 
-/* The loop has abandoned this thread, and may not exist any more. */
+/* Ends a thread that the loop has abandoned; the loop may not exist any more. */
 static void end_left_behind(struct uv_lane *l)
 {
     struct hub *h = l->hub;
@@ -156,8 +156,8 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* With the lock held. Signals are for the loop's thread, except signals that this thread causes
- * itself. */
+/* Call with the lock held. The new thread blocks all signals, which are for the loop's thread,
+ * except signals that the thread causes itself. */
 static bool start_thread(struct uv_lane *l)
 {
     sigset_t all, before;
@@ -195,15 +195,15 @@ static void let_go(struct uv_loop_impl *l)
         uv_unref((uv_handle_t *)&l->async);
 }
 
-/* The lane is closed and its threads are joined, or it is left to hanging threads: informs its
- * owner. Call with the lock held; releases it. From then on those threads may free the lane. */
+/* Frees a lane that is closed, unless it was left to abandoned threads, and informs its owner. Call
+ * with the lock held; releases it. After that, abandoned threads may free the lane. */
 static void forget(struct uv_lane *lane)
 {
     struct uv_loop_impl *l = lane->loop;
     struct uv_lane **at = &l->lanes;
     assert(lane->closing && lane->base.busy == 0);
     while (*at != lane) {
-        assert(*at); /* each lane is in its loop's list until here */
+        assert(*at); /* a lane is in its loop's list until this function */
         at = &(*at)->next;
     }
     *at = lane->next;
@@ -227,7 +227,8 @@ static bool all_ended(const struct uv_lane *lane)
     return true;
 }
 
-/* Finds a closed lane that has reported all ends, and joins its threads; NULL: there is none. */
+/* Finds a closing lane whose work is all reported and whose threads have ended, and joins the
+ * threads; NULL: there is none. */
 static struct uv_lane *find_finished(struct uv_loop_impl *l)
 {
     for (struct uv_lane *lane = l->lanes; lane; lane = lane->next) {
@@ -315,7 +316,7 @@ struct loop_lane *uv_lane_create(struct loop *loop, const char *name, int thread
     return &lane->base;
 }
 
-/* With the lock held: whether one more piece may wait, and a thread will take it. */
+/* Call with the lock held. Whether one more piece of work may wait, and a thread will take it. */
 static bool has_room(struct uv_lane *l)
 {
     int free_threads = l->n_idle > (int)l->n_waiting ? l->n_idle - (int)l->n_waiting : 0;
@@ -341,7 +342,7 @@ bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void 
     }
     pthread_mutex_unlock(&l->hub->lock);
     if (taken) {
-        /* so that the thread does not wake up only to wait for the lock */
+        /* after the unlock, so that the thread does not wake up and then wait for the lock */
         pthread_cond_signal(&l->more);
         base->busy++;
         hold(l->loop);
@@ -363,7 +364,7 @@ static void drop_waiting(struct uv_lane *l)
     l->n_waiting = 0;
 }
 
-/* With the lock held: from now on the unfinished threads own the lane. */
+/* Call with the lock held. From now on the threads that have not ended own the lane. */
 static void leave_behind(struct uv_lane *l)
 {
     int hanging = 0;
@@ -390,7 +391,7 @@ static void on_patience_over(void *ctx)
         tell_ended(l->loop);
         pthread_mutex_lock(lock);
     } while (l->ended.first);
-    if (l->base.busy == 0) { /* its threads are about to end */
+    if (l->base.busy == 0) { /* no work is left, so its threads are about to end */
         pthread_mutex_unlock(lock);
         return;
     }

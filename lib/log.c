@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes an event as one line, as key=value or as JSON, with one write(), so that lines of several
- * threads do not mix. Foreign text is quoted: it can neither begin a line nor control a terminal. A
- * line that cannot be written is lost, and the caller continues.
+ * threads do not mix. Values are quoted, so text from outside can neither begin a new line nor
+ * control a terminal. If a line cannot be written it is lost, and the caller continues.
  */
 #include "lib/log.h"
 
@@ -22,8 +22,8 @@ static const char *const level_names[] = {"debug", "info", "warn", "error"};
 static_assert(sizeof level_names / sizeof level_names[0] == LOG_LVL_ERROR + 1,
               "each level has a name");
 
-/* The length of the first character of `s` if it is printable; 0 for a control character (of ASCII,
- * or U+0080 to U+009F) and for bytes that are not UTF-8. */
+/* How many bytes the first character of `s` has if it is printable; 0 if it is a control character
+ * (of ASCII, or U+0080 to U+009F), or not UTF-8. */
 static size_t shown(const char *s)
 {
     unsigned char c = (unsigned char)*s;
@@ -45,7 +45,8 @@ static bool plain(const char *s)
     return true;
 }
 
-/* Control characters of foreign text must not forge lines or control a terminal. */
+/* Adds a quoted value. Control characters are escaped, so that text from outside cannot forge lines
+ * or control a terminal. */
 static void put_quoted(struct strbuf *b, const char *s)
 {
     strbuf_putc(b, '"');
@@ -99,7 +100,7 @@ static void put_json(struct strbuf *b, const char *when, enum log_level level, c
     json_decref(o);
 }
 
-/* The node or machine of the event; NULL: none. */
+/* The node or machine that the event is about; NULL: none. */
 static const char *subject_of(const struct log_field *f, size_t n)
 {
     for (size_t i = 0; i < n; i++)

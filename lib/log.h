@@ -21,13 +21,14 @@ struct log {
     int fd;                        /* the descriptor for lines; borrowed */
     _Atomic(enum log_level) level; /* may change at any time */
     enum log_format format;
-    struct log_kept *kept; /* also gets lines about a node or a machine; NULL: none; borrowed */
+    /* gets a copy of lines about a node or a machine; NULL: none; borrowed */
+    struct log_kept *kept;
 };
 
 struct log_field {
     const char *key;
     enum { LOG_FIELD_STR, LOG_FIELD_INT } kind;
-    const char *str; /* borrowed for the call; NULL omits the field */
+    const char *str; /* borrowed for the call; NULL: the field is left out */
     int64_t num;
 };
 
@@ -46,7 +47,8 @@ struct log_field {
 void log_write(const struct log *log, enum log_level level, const char *event,
                const struct log_field *fields, size_t n);
 
-/* An event is a literal, with a row in lib/log_events.txt: name, level, fields. */
+/* `event` must be a literal; lib/log_events.txt has a row for it with its name, level and
+ * fields. */
 #define LOG_AT(log, level, event, ...)                                                             \
     log_write((log), (level), "" event, (const struct log_field[]){__VA_ARGS__},                   \
               sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))

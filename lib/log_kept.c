@@ -8,7 +8,7 @@
 
 struct kept_line {
     struct kept_line *next;
-    struct log_kept_line line; /* its texts are in `bytes`, consecutively */
+    struct log_kept_line line; /* its texts are in `bytes`, one after the other */
     size_t size;
     char bytes[];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The last log lines about a node or a machine, in memory: the lines themselves go to standard
- * error, where the daemon cannot read them again. Its owner sets `kept` of the log, and log_write()
- * adds to it. If there are too many bytes the oldest lines are dropped.
+ * Keeps the last log lines about nodes and machines in memory, because the daemon cannot read again
+ * what it has written to standard error. The owner sets `kept` of the log, and log_write() adds
+ * lines. If there are too many bytes, the oldest lines are dropped.
  */
 #ifndef LIB_LOG_KEPT_H
 #define LIB_LOG_KEPT_H
@@ -20,7 +20,7 @@ struct log_kept_line {
 };
 
 struct log_kept *log_kept_create(size_t most_bytes);
-void log_kept_destroy(struct log_kept *k); /* NULL is well */
+void log_kept_destroy(struct log_kept *k); /* NULL: nothing */
 /* Copies its subject and text. */
 void log_kept_add(struct log_kept *k, const struct log_kept_line *line);
 /* Calls `each` for every line, the oldest first; `k` may be NULL. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Time and the event loop, for all rooms: two clocks, timers, deferred calls and work on other
- * threads. There is one vtable, so that a simulation can have its own loop; the daemon's is
- * loop_uv.h.
+ * threads. A loop has a table of functions, so that a simulation can use another loop than the
+ * daemon, which uses loop_uv.h.
  *
- * Two clocks. mono_us() only grows, at one second a second: use it for waiting and measuring; its
- * values mean nothing to another process. wall_us() is the time for people and other machines
- * (microseconds since 1970); somebody may set it at any moment, so use it for stored and displayed
- * times, never for waiting. A stored wall time is converted to the monotonic clock once, when it is
- * read: loop_mono_of().
+ * Two clocks. mono_us() only grows, even if somebody sets the machine's clock: use it for waiting
+ * and measuring; its values mean nothing in another process. wall_us() is the time for people and
+ * other machines (microseconds since 1970); the clock may be set at any moment, so use it for
+ * stored and displayed times, never for waiting. A stored wall time is converted to the monotonic
+ * clock once, when it is read: loop_mono_of().
  *
  * All calls are made on the loop's thread, and every callback runs there, never inside the original
  * call. The one exception is the work function of loop_work(), which runs on a thread of its lane.
@@ -31,20 +31,21 @@ typedef void (*loop_fn)(void *ctx);
 /* How a piece of work ended. */
 enum loop_work_end {
     LOOP_WORK_DONE,
-    LOOP_WORK_DROPPED /* its lane was closed before the work began */
+    LOOP_WORK_DROPPED /* its lane was closed before the work began, so it never ran */
 };
 typedef void (*loop_work_done)(void *ctx, enum loop_work_end how);
 
 int64_t loop_wall_us(struct loop *loop);
 int64_t loop_mono_us(struct loop *loop);
-/* Converts a stored wall time to the monotonic clock, by the present clocks. The result is at most
- * `past_max` before and `ahead_max` after now: this bounds the harm if the wall clock was set. */
+/* Converts a stored wall time to the monotonic clock, by the present difference of the clocks. The
+ * result is at most `past_max` us before and `ahead_max` us after now, which limits the error if
+ * the wall clock was set. */
 int64_t loop_mono_of(struct loop *loop, int64_t wall_us, int64_t past_max, int64_t ahead_max);
 
-/* Makes a timer; it is not set yet. Owned by the caller until loop_timer_destroy(). */
+/* Makes a timer, which is not set yet. The caller owns it until loop_timer_destroy(). */
 struct loop_timer *loop_timer_create(struct loop *loop, loop_fn cb, void *ctx);
 /* Sets the timer: `cb` runs once, not before `at_us` of the monotonic clock. Replaces an earlier
- * setting; an instant in the past means soon. */
+ * setting. If the instant is in the past, `cb` runs soon. */
 void loop_timer_start(struct loop_timer *timer, int64_t at_us);
 void loop_timer_stop(struct loop_timer *timer);
 /* Destroys the timer; `cb` does not run any more. NULL is accepted. May be called from inside
@@ -54,29 +55,29 @@ void loop_timer_destroy(struct loop_timer *timer);
 /* Runs `fn` in the next turn of the loop, in the order of the calls. Cannot be cancelled. */
 void loop_defer(struct loop *loop, loop_fn fn, void *ctx);
 
-/* A longer callback (us) delays everything else, so it is counted and logged. */
+/* A callback that takes longer (us) is counted and logged, because it delays everything else. */
 #define LOOP_SLOW_US 50000
 
 /* --- lanes: work that may block --------------------------------------------------------------- */
 
-/* Makes a lane: threads for one kind of blocking work, so that no kind waits for another. Threads
- * are started when there is work and none is free, up to `threads`. At most `queue` pieces of work
- * (at least 1) wait for a thread. `name` (at most 15 bytes, static) is the threads' name. With one
- * thread, work is done and reported in the order of the calls. */
+/* Makes a lane: a thread pool for one kind of blocking work, so that no kind waits for another. At
+ * most `threads` threads are started, each when there is work and no thread is free. At most
+ * `queue` pieces of work (at least 1) wait for a thread. `name` (at most 15 bytes, static) is the
+ * threads' name. With one thread, work is done and reported in the order of the calls. */
 struct loop_lane *loop_lane_create(struct loop *loop, const char *name, int threads, size_t queue);
 /* Runs `work` on a thread of the lane, then `done` on the loop. False: the queue is full or the
  * lane is closed; neither is called. */
 bool loop_work(struct loop_lane *lane, loop_fn work, loop_work_done done, void *ctx) MUST_CHECK;
 
-/* The treatment of waiting work when its lane is closed. */
+/* What is done with waiting work when its lane is closed. */
 enum loop_lane_rest {
-    LOOP_LANE_FINISH, /* waiting work is done first */
-    LOOP_LANE_DROP    /* the `done` of waiting work gets LOOP_WORK_DROPPED */
+    LOOP_LANE_FINISH, /* waiting work is carried out before */
+    LOOP_LANE_DROP    /* waiting work is not carried out; its `done` gets LOOP_WORK_DROPPED */
 };
 /* Closes the lane: no more work is accepted; `closed` (or NULL) runs after the last `done`, and the
- * lane is freed. A piece of work that has not ended in `patience_us` (0: no limit) is abandoned,
- * because it hangs in a system call: its `done` never runs, its ctx is never freed, and its thread
- * ends with the process. */
+ * lane is freed. If a piece of work has not ended after `patience_us` (0: no limit), it is assumed
+ * to be blocked in a system call, and is abandoned: its `done` never runs, its ctx is never freed,
+ * and its thread ends with the process. */
 void loop_lane_close(struct loop_lane *lane, enum loop_lane_rest rest, int64_t patience_us,
                      loop_fn closed, void *ctx);
 
@@ -95,7 +96,7 @@ struct loop_ops {
     bool (*work)(struct loop_lane *lane, loop_fn work, loop_work_done done, void *ctx);
     void (*lane_close)(struct loop_lane *lane, enum loop_lane_rest rest, int64_t patience_us,
                        loop_fn closed, void *ctx);
-    /* The loop below, if this one uses its lanes; NULL: none. */
+    /* The other loop whose lanes this loop uses; NULL: none. */
     struct loop *(*below)(struct loop *loop);
 };
 
@@ -108,7 +109,9 @@ struct loop_timer {
 };
 struct loop_lane {
     struct loop *loop; /* borrowed */
-    size_t busy;       /* updated by the implementation, on the loop's thread */
+    /* pieces of work whose `done` has not run yet; only the implementation changes it, on the
+     * loop's thread */
+    size_t busy;
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clocks, timers and deferred calls on libuv; lane_uv.c has the threads.
+ * Clocks, timers and deferred calls on libuv; the threads are in lane_uv.c.
  */
 #include "lib/loop_uv.h"
 
@@ -16,7 +16,7 @@
 
 static const struct loop_ops ops;
 
-/* Asserts that the loop is a libuv loop, and the thread its own. */
+/* Asserts that the loop is a libuv loop, and that this is its thread. */
 static struct uv_loop_impl *impl_of(struct loop *loop)
 {
     assert(loop->ops == &ops);
@@ -65,8 +65,8 @@ struct uv_timer {
 
 static void on_timer(uv_timer_t *uv);
 
-/* libuv counts whole milliseconds from the beginning of the turn, so on_timer() reads the clock
- * again. */
+/* Starts the libuv timer. libuv counts whole milliseconds from the beginning of the turn and may
+ * fire too early, so on_timer() reads the clock again. */
 static void arm(struct uv_timer *t)
 {
     int64_t left = t->at_us - mono_us(t->base.loop);
@@ -135,8 +135,8 @@ static void close_handles(struct uv_loop_impl *l)
     uv_close((uv_handle_t *)&l->async, on_closed);
 }
 
-/* Idle handles run once a turn, and an active one keeps the loop from waiting. Calls that are
- * deferred meanwhile wait for the next turn. */
+/* Runs the deferred calls. libuv runs idle handles once a turn, and does not wait while one is
+ * active. Calls that are deferred during this function run in the next turn. */
 static void on_idle(uv_idle_t *idle)
 {
     struct uv_loop_impl *l = idle->data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by loop_uv.c and lane_uv.c.
+ * The struct that loop_uv.c and lane_uv.c share.
  */
 #ifndef LIB_LOOP_UV_PRIV_H
 #define LIB_LOOP_UV_PRIV_H
@@ -21,15 +21,15 @@ struct hub;
 struct uv_loop_impl {
     struct loop base; /* first */
     uv_loop_t *uv;    /* borrowed */
-    pthread_t thread; /* the loop's thread; no other calls it */
+    pthread_t thread; /* the loop's thread; no other thread may call the loop */
     struct clock wall, mono;
     uv_idle_t idle; /* active while something is deferred */
     struct deferred *deferred, **deferred_end;
-    uint64_t n_deferred; /* ever */
-    uv_async_t async;    /* threads of lanes have reports; see lane_uv.c */
+    uint64_t n_deferred; /* how many calls were deferred since the start */
+    uv_async_t async;    /* threads of lanes use it to report ended work; see lane_uv.c */
     struct hub *hub;
     struct uv_lane *lanes;
-    /* lanes; the busy or closing ones among them, which keep the loop alive */
+    /* n_lanes: all lanes; n_busy: unfinished work and closing lanes, which keep the loop alive */
     size_t n_lanes, n_busy;
     int open_handles;
     bool destroyed;

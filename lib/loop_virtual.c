@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Virtual time is linear: `anchor_us` corresponds to `below_us` of the loop below, and time grows
- * by `rate` since. Each change sets a new anchor, so the monotonic clock never goes back.
+ * Virtual time is a linear function of the time of the loop below: `anchor_us` corresponds to
+ * `below_us`, and since then time has grown `rate` times as fast. Each change sets a new anchor, so
+ * the monotonic clock never decreases. A walk moves the time from timer to timer to a target.
  */
 #include "lib/loop_virtual.h"
 
@@ -13,15 +14,16 @@
 #include "lib/deadlines.h"
 #include "lib/idmap.h"
 
-/* After this many turns in a row without work the loop is quiet: the remains of one turn (a written
- * message, a deferred call) are handled in the next. */
+/* After this many turns in a row without work, nothing more is expected: what one turn leaves (a
+ * written message, a deferred call) is handled in the next turn. */
 #define QUIET_TURNS 3
-/* A walk is abandoned when its work stands still for PATIENCE_US, or moves for RESTLESS_US and does
- * not end (us, in the time below). Work moves when its count grows, or when it rests for a turn. */
+/* A walk is abandoned if its work makes no progress for PATIENCE_US, or makes progress for
+ * RESTLESS_US but does not end (us of the loop below). It makes progress if its count grows, or if
+ * there is no work for a turn. */
 #define PATIENCE_US INT64_C(30000000)
 #define RESTLESS_US INT64_C(300000000)
-/* The most timers that fire in one turn, so that a timer that always sets itself again delays
- * nothing else. */
+/* The most timers that fire in one turn, so that a timer that always sets itself again does not
+ * block the loop. */
 #define FIRE_MAX 1000
 
 struct virtual_timer {
@@ -34,7 +36,7 @@ struct virtual_timer {
 struct due_walk {
     bool on;
     int64_t to_us, restless_since_us, moved_us;
-    uint64_t moves; /* the count at the last turn */
+    uint64_t moves; /* the count of work at the last turn */
     int quiet;
     struct loop_walked how;
     void (*done)(void *ctx, const struct loop_walked *how);
@@ -51,7 +53,8 @@ struct loop_virtual {
     bool touched;
     double rate;
     int64_t anchor_us, below_us;
-    int64_t wall_ahead_us; /* wall clock minus this monotonic clock, after the first touch */
+    /* wall clock minus this loop's monotonic clock, fixed since the first touch() */
+    int64_t wall_ahead_us;
     struct due_walk walk;
 };
 
@@ -90,7 +93,8 @@ static void set_anchor(struct loop_virtual *v, int64_t at_us)
     v->below_us = loop_mono_us(v->c.below);
 }
 
-/* From now on the wall clock has a fixed distance to the monotonic clock. */
+/* Called when somebody changes the time: from now on the wall clock has a fixed distance to the
+ * monotonic clock. */
 static void touch(struct loop_virtual *v)
 {
     if (!v->touched)
@@ -119,8 +123,8 @@ static void arm(struct loop_virtual *v)
         loop_timer_stop(v->alarm);
 }
 
-/* Fires the timers that are due; searches again after each, because a timer may change all
- * others. */
+/* Fires the timers that are due. Searches again after each timer, because its callback may change
+ * all others. */
 static void fire(struct loop_virtual *v)
 {
     struct deadline first;
@@ -182,7 +186,7 @@ static void finish(struct loop_virtual *v, bool arrived)
     w.done(w.ctx, &w.how);
 }
 
-/* Moves to the next timer, or to the target. False: it has arrived. */
+/* Moves the time to the next timer, or to the target. False: the target is reached. */
 static bool go_on(struct loop_virtual *v)
 {
     struct deadline first;
@@ -211,7 +215,7 @@ static bool is_hopeless(const struct loop_virtual *v)
            now_us - v->walk.restless_since_us > RESTLESS_US;
 }
 
-/* Runs in each turn of the loop below. */
+/* Runs in each turn of the loop below while there is a walk. */
 static void on_turn(void *ctx)
 {
     struct loop_virtual *v = ctx;
