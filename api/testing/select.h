@@ -25,7 +25,7 @@ struct request_facts {
     int status;
 };
 
-/* A selector in a body. */
+/* The schema of a selector in a request's body. */
 extern const struct schema selector_body;
 /* Refuses an operation that no service has, and a path that matches no route. */
 int selector_check(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;

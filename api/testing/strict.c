@@ -106,7 +106,7 @@ const struct pace *testing_strict_pace(const struct testing_strict *s)
     return s ? &s->pace : NULL;
 }
 
-/* False: there was no profile. */
+/* Removes the profile of a subscription. False: it has none. */
 static bool drop(struct testing_strict *s, const char *subscription)
 {
     for (struct strict_profile **at = &s->first; *at; at = &(*at)->next)
@@ -179,7 +179,7 @@ static int read_subscription(struct request *r, const char *id, const char **out
     return rc < 0 ? -1 : 0;
 }
 
-/* NULL: err. */
+/* Returns NULL on an error. */
 static struct strict_profile *read_body(struct request *r, struct err *e)
 {
     struct strict_body b = {.profile = usual_profile(true)};

@@ -23,7 +23,7 @@ struct count {
     int n;
     int64_t since_us;
     char *of, *subscription; /* owned */
-    struct turn *turn;       /* of its limit */
+    struct turn *turn;       /* the list of its limit that contains it */
     TAILQ_ENTRY(count) later;
 };
 

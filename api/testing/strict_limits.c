@@ -157,7 +157,7 @@ static const struct limit {
 /* --- whose they are ----------------------------------------------------------------------------
  */
 
-/* NULL: in no subscription. */
+/* The subscription of a request; NULL: none. */
 static const char *subscription_of(const struct testing_strict *s, struct request *r)
 {
     if (!by_arm(r))

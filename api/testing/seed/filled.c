@@ -23,7 +23,7 @@ const json_t *seed_state_of(struct request *r, const struct seed_step *s)
 const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files)
 {
     const char *path;
-    if (!json_is_object(files)) /* its check says so */
+    if (!json_is_object(files)) /* seed_files_check() reports other types */
         return files;
     json_t *all = json_object(), *v;
     json_object_foreach((json_t *)files, path, v) {

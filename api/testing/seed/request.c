@@ -60,7 +60,7 @@ int seed_role_check(struct arena *a, const struct seed_step *s, struct err *e)
                    "scope is '%.200s'; it must be %s or below it.", scope, above);
 }
 
-/* Below its host. */
+/* The path of the step's request, without the host. */
 static const char *path_of(struct arena *a, const struct seed_step *s)
 {
     const char *name = escaped(a, s->name);
@@ -138,7 +138,8 @@ static const char *body_of(struct arena *a, const struct seed_step *s, const jso
         if (!seed_is_own(s->kind, name))
             json_object_set(body, name, v);
     }
-    if (s->kind == &seed_kinds[SEED_APPLICATION]) /* there are no packages yet */
+    /* the packages, one of which is the default, are created later */
+    if (s->kind == &seed_kinds[SEED_APPLICATION])
         drop_default(body);
     if (s->kind->posted)
         json_object_set_new(body, s->kind->posted, json_string(posted_name(a, s)));

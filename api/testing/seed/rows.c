@@ -20,7 +20,7 @@
 #include "storage/seeding.h"
 #include "storage/storage.h"
 
-/* Each takes 0.1 to 0.2 ms. */
+/* A seed of at most so many steps is one transaction; each step takes 0.1 to 0.2 ms. */
 #define STEPS_AT_ONCE 64
 /* Bytes that undoing one step writes, and bytes that undoing writes for any number of steps: see
  * keep_room(). */
@@ -347,7 +347,7 @@ void rows_make(struct applying *p, void (*made)(struct applying *p))
         request_again(p->r, turn, p);
         return;
     }
-    (void)write_part(p); /* p->why says it */
+    (void)write_part(p); /* after an error p->why is set */
     made(p);
 }
 

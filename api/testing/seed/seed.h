@@ -26,7 +26,7 @@ struct packages;
 
 struct seed {
     struct arm arm;
-    struct loop_lane *lane; /* for files; borrowed */
+    struct loop_lane *lane; /* for blocking calls on files; borrowed */
     /* the directory with the folders of accounts; borrowed, like the following pointers: */
     const char *storage_dir;
     struct files *files;

@@ -12,7 +12,7 @@
 #include "lib/err.h"
 
 #define SEED_DEPTH_MAX 64
-#define SEED_STEPS_MAX 32 /* of a path */
+#define SEED_STEPS_MAX 32 /* the most parts of a path */
 
 /* A path from the top of the tree: names of members, and numbers of items as text. */
 struct seed_path {

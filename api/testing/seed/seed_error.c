@@ -63,7 +63,7 @@ void seed_answer_read(struct arena *a, const struct request *inner, struct err *
     json_t *body = text ? json_loads(text, 0, NULL) : NULL;
     const json_t *error = json_object_get(body, "error");
     const json_t *said = json_object_get(error ? error : body, "message");
-    if (json_is_object(said)) /* of Azure Batch */
+    if (json_is_object(said)) /* a message of Azure Batch is an object */
         said = json_object_get(said, "value");
     message = json_string_value(said);
     target = json_string_value(json_object_get(error, "target"));

@@ -181,7 +181,7 @@ int seed_job_then(const struct seed *seed, struct request *r, const struct seed_
 /* --- keys --------------------------------------------------------------------------------------
  */
 
-/* `set` replaces one. */
+/* Sets both keys of an account; `set` replaces one key. */
 int seed_keys_set(const struct seed *seed, struct request *r, const json_t *keys, int64_t id,
                   int (*set)(struct storage *st, int64_t id, int which, const unsigned char *key,
                              int64_t now_us, struct err *e),

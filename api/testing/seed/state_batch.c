@@ -84,7 +84,7 @@ const char *seed_job_alias(struct arena *a, const char *name)
     return arena_concat(a, "seeded-", text);
 }
 
-/* "SCHEDULE:job-3" */
+/* Splits "SCHEDULE:job-3" into the schedule's name and the number. */
 static int read_job_name(const struct seed_step *s, struct arena *a, const char **schedule,
                          int *number, struct err *e)
 {

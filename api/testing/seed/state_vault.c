@@ -20,7 +20,7 @@ bool seed_is_deleted(const struct seed_step *s)
     return deleted && !json_is_false(deleted);
 }
 
-/* `true`, or an instant. */
+/* Reads the time of deletion; `true` means now. */
 static int deleted_at(const struct request *r, const struct seed_step *s, int64_t *us,
                       struct err *e)
 {

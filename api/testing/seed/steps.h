@@ -79,7 +79,7 @@ extern const struct seed_kind seed_kinds[SEED_KINDS];
 
 struct seed_step {
     const struct seed_kind *kind;
-    const struct seed_step *above; /* NULL: at the top */
+    const struct seed_step *above; /* the parent; NULL: at the top */
     const char *name;
     const char *subscription;
     const json_t *given; /* borrowed from the tree */
@@ -224,9 +224,9 @@ struct seed_folder {
     int64_t share_id;
     enum seed_files what;
     bool sync;
-    int64_t time_ns; /* files_time_ns() */
+    int64_t time_ns; /* the time that written files get: files_time_ns() */
     const json_t *files;
-    struct seed_written *written; /* one for each */
+    struct seed_written *written; /* one for each of `files` */
     const struct seed_step *step;
 };
 /* A folder to read. */
