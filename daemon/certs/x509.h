@@ -26,7 +26,7 @@ struct sans {
     size_t n;
 };
 
-void sans_add(struct sans *s, const char *text); /* too many: is left out */
+void sans_add(struct sans *s, const char *text); /* does nothing if there are SANS_MAX names */
 void sans_free(struct sans *s);
 bool sans_equal(const struct sans *a, const struct sans *b);
 bool sans_have(const struct sans *s, const char *text);
@@ -41,7 +41,7 @@ int pair_save(const struct pair *p, const char *cert_path, const char *key_path,
               struct err *e) MUST_CHECK;
 bool pair_fits(const struct pair *p); /* whether the key is the certificate's */
 
-/* A new authority. */
+/* Makes a new authority, which signs its own certificate. */
 int pair_make_authority(const char *name, time_t from, time_t end, struct pair *p,
                         struct err *e) MUST_CHECK;
 /* The parameters of a server certificate. */

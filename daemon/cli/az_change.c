@@ -42,7 +42,7 @@ static int no_group(const char *group, struct err *e)
                    group, group);
 }
 
-/* 404 leaves *out NULL. */
+/* Sends a GET. A 404 is no error, and leaves *out NULL. */
 static int look(struct az_change *c, const char *path, json_t **out, struct err *e)
 {
     long status = 0;

@@ -37,7 +37,7 @@ struct old_option {
         OPTIONAL,
         NEEDED,
         NEEDED_OR_IN_FILE,
-        MAY_BE_EMPTY /* optional, as its value is */
+        MAY_BE_EMPTY /* both the option and its value are optional */
     } need;
 };
 

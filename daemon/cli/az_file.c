@@ -104,7 +104,7 @@ static void fill(json_t *at, const char *path, const struct filled *f)
         fill(item, rest, f);
 }
 
-/* az replaces texts as <AZURE_BATCHAI_STORAGE_ACCOUNT>. */
+/* Replaces words as <AZURE_BATCHAI_STORAGE_ACCOUNT>, as az does. */
 static json_t *replaced(const json_t *v)
 {
     struct strbuf b = STRBUF_INIT;

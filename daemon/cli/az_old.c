@@ -150,7 +150,7 @@ static bool repair_misprints(struct az_line *l)
 static int read_file(struct az_change *c, struct err *e)
 {
     const struct az_option *o = az_line_find(&c->line, FILE_NAMES);
-    if (az_line_find(&c->line, TODAYS)) /* there -c is a cluster */
+    if (az_line_find(&c->line, TODAYS)) /* there -c means a cluster, not a file */
         o = az_line_find(&c->line, AZ_FILE_TODAY);
     if (!c->form->file || !o || o->n == 0)
         return 0;

@@ -7,7 +7,7 @@
 
 #include "daemon/cli/az_change.h"
 
-#define NFS_PATH "nfs" /* az's default */
+#define NFS_PATH "nfs" /* the mount path that az used by default */
 
 static json_t *member(json_t *o, const char *name, json_t *(*make)(void))
 {

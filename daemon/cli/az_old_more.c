@@ -156,7 +156,7 @@ static int add_attributes(struct az_change *c, json_t *body, struct err *e)
     return 0;
 }
 
-/* KEY=VALUE or KEY each. */
+/* Adds the tags: each is KEY=VALUE or KEY. */
 static void add_tags(struct az_change *c, json_t *body)
 {
     const struct az_option *o = az_line_find(&c->line, "--tags");
@@ -226,7 +226,7 @@ static int read_secret_file(struct az_change *c, const char *path, const char **
     return rc;
 }
 
-/* Of --value, or of --file. */
+/* Gets the secret's text from --value or --file. */
 static int secret_text(struct az_change *c, const char **out, struct err *e)
 {
     const char *value = az_line_value(&c->line, "--value");

@@ -223,7 +223,7 @@ int az_old_show_server(struct az_change *c, struct err *e)
     return 0;
 }
 
-/* az asks before it deletes. */
+/* Asks the user for a confirmation, as az does before it deletes. */
 static int confirm(struct az_change *c, struct err *e)
 {
     char answer[16] = "";

@@ -38,7 +38,7 @@ static void describe_command(const struct cli_command *c, FILE *out)
     fprintf(out, "usage: batchaid %s%s%s%s\n", c->name, c->options ? " [OPTIONS]" : "",
             *c->arguments ? " " : "", c->arguments);
     fprintf(out, "%s%s", *c->details ? "\n" : "", c->details);
-    int name = 10, argument = 10; /* at least */
+    int name = 10, argument = 10; /* the least widths */
     for (size_t i = 0; i < N_OPTIONS; i++) {
         const struct cli_option *o = &known_options[i];
         if (!(c->options & o->bit))
@@ -137,7 +137,7 @@ static const struct cli_option *find_option(const struct cli_command *c, const c
 {
     const struct cli_option *o = known_options;
     while (!(c->options & o->bit) || strcmp(o->name, name) != 0)
-        o++; /* getopt_long() has no other results */
+        o++; /* ends, because getopt_long() returns only options of the command */
     return o;
 }
 
@@ -156,7 +156,7 @@ static struct option option_of(const struct cli_option *o)
     return (struct option){.name = o->name, .has_arg = takes, .val = LONG};
 }
 
-/* The command's options, for getopt_long(). */
+/* Lists the command's options for getopt_long(). */
 static void tell_getopt(const struct cli_command *c, struct option *table, struct strbuf *shorts)
 {
     /* "+": stops at the first argument, because the options after it belong to it; ":": reports a
@@ -294,9 +294,9 @@ int cli_main(const struct cli_table *t, int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *name = argv[1];
-    if (strcmp(name, SHARE_SERVE_COMMAND) == 0) /* for sshd, not for people */
+    if (strcmp(name, SHARE_SERVE_COMMAND) == 0) /* sshd calls this command, not people */
         return cmd_share_serve(argc, argv);
-    if (strcmp(name, COMPLETE_COMMAND) == 0) /* for scripts of shells */
+    if (strcmp(name, COMPLETE_COMMAND) == 0) /* completion scripts of shells call this command */
         return complete(t, argc - 2, argv + 2);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";

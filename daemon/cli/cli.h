@@ -47,7 +47,7 @@ enum {
     OPT_CANCEL = 8388608,    /* --mine and --queued */
     OPT_AGAIN = 16777216,    /* --failed */
     OPT_GET = 33554432,      /* --to, of a folder */
-    OPT_TERMINAL = 67108864, /* --node of a job */
+    OPT_TERMINAL = 67108864, /* --node, a node of the job */
     OPT_LOGIN = 134217728,   /* --user, --fingerprint and --ca */
     OPT_OPEN = 268435456,    /* --print */
     OPT_SHELL = 536870912,   /* the options of OPT_SUBMIT that fit the job of a shell */
@@ -64,7 +64,7 @@ struct option_values {
 struct cli_table;
 
 struct options {
-    const struct cli_table *table;                           /* of all commands */
+    const struct cli_table *table;                           /* the table of all commands */
     const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
@@ -79,7 +79,7 @@ struct options {
     struct option_values env, secrets; /* NAME=VALUE; NAME=VAULT/SECRET */
     bool no_copy, yes;
     const char *node, *tail, *folder_to;
-    const char *fingerprint, *ca; /* of a daemon's authority */
+    const char *fingerprint, *ca; /* of the certificate of a daemon's authority */
     bool follow, mine, queued, failed, print;
     /* Only for `nodes` with names but without a command: the list of commands for nodes. Otherwise
      * NULL. */
@@ -146,7 +146,7 @@ int cmd_completion(const struct options *o);
 int cmd_version(const struct options *o);
 int cmd_help(const struct options *o);
 
-/* `wait JOB...`. */
+/* `wait JOB...` (cmd_logs.c). */
 int cmd_wait_for_jobs(const struct options *o);
 
 #endif

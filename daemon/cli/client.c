@@ -18,7 +18,7 @@
 
 #define CONNECT_MS    10000L
 #define REPLY_MS      60000L
-#define REPLY_MAX     (512U << 20) /* bytes; dumps contain files */
+#define REPLY_MAX     (512U << 20) /* bytes; so many, because dumps contain files */
 #define TOKEN_PATH    "/adfs/oauth2/token"
 #define HTTP_TOO_MANY 429L
 

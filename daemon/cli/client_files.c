@@ -69,7 +69,7 @@ static char *element_of(const char *xml, const char *open, const char *close)
 static int refused(const char *what, long status, const struct strbuf *reply, struct err *e)
 {
     json_t *tree = reply->len ? json_loadb(reply->s, reply->len, 0, NULL) : NULL;
-    if (tree) { /* of batchaid, not of Azure */
+    if (tree) { /* the reply is from batchaid itself; replies as Azure's are XML */
         client_refused(tree, status, e);
         json_decref(tree);
         return err_prefix(e, "%.200s", what);
@@ -150,8 +150,8 @@ struct download {
     struct daemon_client *c;
     client_sink sink;
     void *ctx;
-    bool ended;          /* by the sink */
-    struct strbuf error; /* of a refusal */
+    bool ended;          /* the sink has ended the download */
+    struct strbuf error; /* the beginning of an error reply */
 };
 
 static size_t on_piece(char *bytes, size_t size, size_t n, void *ctx)

@@ -29,7 +29,7 @@ static void note(const struct state *s)
         fprintf(stderr, "batchaid: /metrics will not show this backup: %s\n", e.msg);
 }
 
-/* Before anything is written. */
+/* Checks before anything is written that JSON can contain the names. */
 static int check_json(const struct state *s, const char *file, struct err *e)
 {
     int rc = json_print_check("the state directory", s->dir, e);
@@ -67,7 +67,7 @@ int cmd_backup(const struct options *o)
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }
 
-/* Holds the daemon's own lock. */
+/* Restores a backup, with the lock of the daemon held, so that none can start. */
 static int restore(const struct state *s, const struct options *o, struct err *e)
 {
     struct state_lock lock = STATE_LOCK_NONE;

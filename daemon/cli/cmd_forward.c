@@ -161,7 +161,7 @@ static bool job_has_ended(struct forward *f)
     clock_gettime(CLOCK_MONOTONIC, &now);
     if ((now.tv_sec - f->looked.tv_sec) * 1000 < LOOK_MS)
         return false;
-    client_limit(f->c, LOOK_MS); /* connections wait meanwhile */
+    client_limit(f->c, LOOK_MS); /* a short limit, because new connections wait meanwhile */
     int rc = jobs_ask_about(f->c, "/batchaid/jobs", f->job, &reply, &e);
     bool ended = rc < 0 ? !client_may_pass(&e) : jobs_has_ended(json_object_get(reply, "job"));
     if (ended)

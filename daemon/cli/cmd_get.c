@@ -228,7 +228,7 @@ static void print_json(const struct getting *g, bool whole)
     json_print_new(out);
 }
 
-/* The exit code. */
+/* Prints what was fetched and what was not. Returns the exit code. */
 static int say(const struct getting *g)
 {
     struct strbuf bytes = STRBUF_INIT;

@@ -26,7 +26,7 @@ static char *default_comment(void)
     return strbuf_take(&b);
 }
 
-/* Caller frees; NULL: err. */
+/* The path for the key. Caller frees; NULL: error. */
 static char *key_path(const struct options *o, struct err *e)
 {
     struct state s = {.dir = NULL};
@@ -53,7 +53,7 @@ static void print_key(const char *path, const char *line)
             path, path, path, path);
 }
 
-/* `line` without its end. */
+/* Prints the key as JSON, without the newline of `line`. */
 static void print_json(const char *path, const char *line)
 {
     json_print_new(json_pack("{s:s, s:s+, s:s%}", "identity", path, "publicKeyFile", path, ".pub",
@@ -71,7 +71,7 @@ static void show(const struct options *o, const char *path, const char *line)
     free(real);
 }
 
-/* Before a file is made. */
+/* Checks before a file is made that JSON can contain the texts. */
 static int check_json(const char *path, const char *comment, struct err *e)
 {
     int rc = json_print_check("the name of the file", path, e);

@@ -68,7 +68,7 @@ static int logs_of(struct daemon_client *c, const struct options *o, const char 
     return rc;
 }
 
-/* "sweep[3]" is --node 3 of sweep. */
+/* Prints the output of a job. "sweep[3]" means --node 3 of the job sweep. */
 static int logs(struct daemon_client *c, const struct options *o, struct err *e)
 {
     struct options one = *o;

@@ -65,7 +65,7 @@ static int check_usage(const struct nodes_verb *v, const struct options *o, stru
 }
 
 struct machine_names {
-    char **items; /* owned, and the list */
+    char **items; /* the names and the array are owned */
     int n;
 };
 

@@ -189,7 +189,7 @@ static void state_of(const json_t *gpu, char *out, size_t size)
         snprintf(out, size, "%s", state ? state : "");
 }
 
-/* "0 busy 97%, 1 idle, 2-3 free". */
+/* Adds the states of GPUs: "0 busy 97%, 1 idle, 2-3 free". */
 static void add_states(struct table *t, const json_t *gpus)
 {
     struct strbuf b = STRBUF_INIT;
@@ -316,7 +316,7 @@ static bool is_filtered(const struct options *o)
     return o->node_state || o->cluster || o->begins;
 }
 
-/* Takes the reference. */
+/* Returns the nodes that match the filters. Decrefs `nodes`. */
 static json_t *filter(json_t *nodes, const struct options *o)
 {
     json_t *left = json_array();

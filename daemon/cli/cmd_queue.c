@@ -13,7 +13,7 @@
 #include "daemon/cli/watch.h"
 
 #define PAGE_ROWS  "1000"
-#define RANGES_MAX 8 /* of indexes in one row */
+#define RANGES_MAX 8 /* the most ranges of indexes in one row */
 
 static const struct table_column columns[] = {
     {.name = "CLUSTER", .elide = true},

@@ -24,7 +24,7 @@ static void add_query(struct daemon_client *c, struct strbuf *path, const char *
     free(escaped);
 }
 
-/* The whole file; "-": standard input. */
+/* Reads the whole file; name "-": standard input. */
 static int read_file(const char *name, struct strbuf *out, struct err *e)
 {
     FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");

@@ -23,7 +23,7 @@ int cmd_share_serve(int argc, char **argv)
         fprintf(stderr, "batchaid: %s is for sshd; it takes the file of a key\n", argv[1]);
         return EXIT_USAGE;
     } else {
-        (void)!share_serve(argv[2], &e); /* it returned, so it failed */
+        (void)!share_serve(argv[2], &e); /* it only returns after an error */
     }
     fprintf(stderr, "batchaid: %s\n", e.msg);
     _exit(EXIT_FAILED);

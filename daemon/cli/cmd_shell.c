@@ -74,7 +74,7 @@ static int cancel(const struct shell_job *j, struct err *e)
     return -1;
 }
 
-/* 1: it runs; 0: not yet. */
+/* 1: the job runs or has ended; 0: it still waits; -1: error. */
 static int has_begun(struct shell_job *j, struct err *e)
 {
     json_t *row = NULL;
@@ -85,7 +85,7 @@ static int has_begun(struct shell_job *j, struct err *e)
     return jobs_has_ended(row) || strcmp(jobs_text(row, "state"), "running") == 0;
 }
 
-/* -1: a signal came. */
+/* Pauses. 0: the pause is over; -1: a signal arrived. */
 static int wait_a_moment(const struct shell_job *j, struct err *e)
 {
     const long ms = j->outage.since_ms ? OUTAGE_PAUSE_MS : LOOK_MS;

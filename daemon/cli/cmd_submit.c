@@ -17,7 +17,7 @@
 #include "daemon/cli/table.h"
 #include "lib/jsontext.h"
 
-#define BYTES_MAX  INT64_C(1000000000) /* of a folder, without --yes */
+#define BYTES_MAX  INT64_C(1000000000) /* the most bytes of a folder without --yes */
 #define SHOWN_MAX  8                   /* the most names of left-out files that are shown */
 #define NAME_TRIES 5
 

@@ -30,7 +30,7 @@ static bool is_on(const json_t *job, const char *node)
     return false;
 }
 
-/* "train-x7fk (ada), sweep[3] (bob)" */
+/* Adds the jobs of a node: "train-x7fk (ada), sweep[3] (bob)". */
 static void add_jobs(struct table *t, const json_t *queue, const json_t *node)
 {
     struct strbuf b = STRBUF_INIT;
@@ -52,7 +52,7 @@ static void add_jobs(struct table *t, const json_t *queue, const json_t *node)
     strbuf_free(&b);
 }
 
-/* "2/8": taken and present. */
+/* Adds "2/8": how many are taken, and how many there are. */
 static void add_part(struct table *t, const json_t *node, const char *what)
 {
     const json_t *all = json_object_get(json_object_get(node, "capacity"), what);

@@ -26,7 +26,7 @@ static const char *text_of(const json_t *o, const char *name)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* "Reader at /subscriptions/..., ..." */
+/* Adds the roles of a user: "Reader at /subscriptions/..., ...". */
 static void add_roles(struct table *t, const json_t *roles)
 {
     struct strbuf b = STRBUF_INIT;
@@ -114,7 +114,7 @@ static bool is_among(const json_t *resources, const char *scope)
     return false;
 }
 
-/* 1: it is there. */
+/* 1: the scope exists; 0: it does not; -1: error. */
 static int scope_is_there(struct daemon_client *c, const char *scope, const char *group,
                           struct err *e)
 {
@@ -223,7 +223,7 @@ static int user_reset(struct daemon_client *c, const struct options *o, struct e
 
 static const struct user_verb {
     const char *name;
-    int options; /* in addition to --state-dir */
+    int options; /* OPT_ bits, in addition to --state-dir */
     int n_names;
     int (*run)(struct daemon_client *c, const struct options *o, struct err *e);
 } verbs[] = {

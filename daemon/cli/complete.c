@@ -20,7 +20,7 @@
 struct completing {
     const struct cli_table *t;
     const struct cli_command *c;
-    const char *word; /* which is completed */
+    const char *word; /* the word to complete */
     struct options o;
 };
 
@@ -76,7 +76,7 @@ static void offer_live(const struct completing *w, const char *path, const char 
     if (jobs_reach(&w->o, &c, &e) < 0)
         return;
     client_quiet(c, true);
-    client_limit(c, LIVE_MS); /* for the login, too */
+    client_limit(c, LIVE_MS); /* set before the login, which it limits, too */
     if (client_enter(c, &e) == 0 && client_call(c, "GET", path, NULL, &reply, &e) == 0)
         offer_names(w, json_object_get(reply, "value"), member, help);
     json_decref(reply);

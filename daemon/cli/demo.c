@@ -85,7 +85,7 @@ static void add_storage(json_t *rows, const json_t *accounts)
     arena_free(&texts);
 }
 
-/* "completed, exit code 1" */
+/* The state of a task as text: "completed, exit code 1". */
 static const char *state_of(struct arena *a, const json_t *o)
 {
     const json_t *state = json_object_get(o, "state"), *code = json_object_get(state, "exitCode");

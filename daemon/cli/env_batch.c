@@ -21,7 +21,7 @@ static const char *text_of(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
-/* *out: a new reference. */
+/* Finds a Batch account; *out is a new reference. */
 static int find(struct daemon_client *c, const char *name, json_t **out, struct err *e)
 {
     json_t *rows = json_array(), *one;

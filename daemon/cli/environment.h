@@ -19,7 +19,7 @@
 
 struct environment {
     struct {
-        const char *name; /* static */
+        const char *name; /* a static text */
         char *value;      /* owned */
     } vars[20];
     size_t n;

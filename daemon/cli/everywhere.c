@@ -22,7 +22,8 @@ static int add_pages(struct daemon_client *c, const char *subscription, const ch
     while (rc == 0 && more) {
         json_t *page = NULL;
         rc = client_call(c, "GET", path.s, NULL, &page, e);
-        if (rc < 0 && strcmp(e->target, "SubscriptionNotFound") == 0) { /* it has gone meanwhile */
+        /* the subscription was removed meanwhile */
+        if (rc < 0 && strcmp(e->target, "SubscriptionNotFound") == 0) {
             rc = 0;
             break;
         }

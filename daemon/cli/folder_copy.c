@@ -29,7 +29,7 @@
 struct copy {
     struct daemon_client *c;
     struct folder *f;
-    struct client_put put; /* of the archive */
+    struct client_put put; /* the requests that write the archive */
     char *piece;
     size_t n; /* bytes in `piece` */
     int64_t sent, total;
@@ -158,7 +158,7 @@ static int send_piece(struct copy *w, struct err *e)
     return rc;
 }
 
-/* NULL: that many zeros. */
+/* Adds `n` bytes to the archive; `bytes` NULL: zeros. */
 static int add_bytes(struct copy *w, const char *bytes, size_t n, struct err *e)
 {
     while (n > 0) {

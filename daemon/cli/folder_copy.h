@@ -8,7 +8,7 @@
 #include "daemon/cli/client.h"
 #include "daemon/cli/folder.h"
 
-/* The bytes of the archive. */
+/* How many bytes the archive will have. */
 int64_t folder_copy_size(const struct folder *f);
 
 /* Writes the archive. A file that changes meanwhile is noted in `f->warnings`; a file that can no

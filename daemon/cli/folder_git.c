@@ -21,7 +21,7 @@
 
 #define IGNORE    ".batchaidignore"
 #define BY_IGNORE "--exclude-per-directory=.batchaidignore"
-#define SHOWN     300 /* bytes of git's complaint */
+#define SHOWN     300 /* the most bytes of git's message in an error */
 #define ARGS_MAX  16
 
 struct git {
@@ -40,7 +40,7 @@ static void become_git(const struct git *g, char *const *args, int out, int comp
     dup2(complaints, STDERR_FILENO);
     if (chdir(g->dir) < 0)
         _exit(126);
-    unsetenv("GIT_INDEX_FILE"); /* git's hooks have such variables */
+    unsetenv("GIT_INDEX_FILE"); /* in a hook, git has set these variables */
     unsetenv("GIT_DIR");
     unsetenv("GIT_WORK_TREE");
     if (g->repository) {

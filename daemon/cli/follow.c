@@ -28,7 +28,7 @@ static volatile sig_atomic_t interrupted;
 
 struct followed_file {
     char *name;
-    bool begun; /* the offset is known */
+    bool begun; /* the offset of the first byte is known */
     int64_t offset;
     struct log_lines lines;
 };
@@ -260,7 +260,7 @@ static int look_at_files(struct following *w, const json_t *job, bool first)
     return rc;
 }
 
-/* Replaces the job's row. */
+/* Reads the job, and replaces *row. */
 static int look_at_job(struct following *w, json_t **row)
 {
     json_t *reply = NULL;

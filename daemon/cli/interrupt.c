@@ -7,7 +7,7 @@
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_ENDING = sizeof ending / sizeof ending[0] };
 
-static volatile sig_atomic_t seen; /* the signal; 0: none */
+static volatile sig_atomic_t seen; /* the signal that was noted; 0: none */
 static struct sigaction before[N_ENDING];
 
 static void on_end(int signo)

@@ -58,7 +58,7 @@ int jobs_name_subscription(struct daemon_client *c, json_t *rows, struct err *e)
             continue;
         rc = id ? 0 : configured(c, &id, e);
         if (rc < 0 || strcasecmp(id, client_subscription(c)) == 0)
-            break; /* for others, too */
+            break; /* all rows without a subscription are in the client's */
         json_object_set_new(j, "subscription", json_string(id));
     }
     free(id);

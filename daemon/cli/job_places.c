@@ -90,7 +90,7 @@ static void add_workspace(struct daemon_client *c, const struct job_place *p, st
     free(workspace);
 }
 
-/* Below the workspace. */
+/* Appends a path below the workspace. */
 static void add_below(struct daemon_client *c, const struct job_place *p, const char *kind,
                       const char *name, struct strbuf *out)
 {
@@ -100,7 +100,7 @@ static void add_below(struct daemon_client *c, const struct job_place *p, const 
     free(escaped);
 }
 
-/* Takes the body. */
+/* Sends a PUT. Decrefs the body. */
 static int put(struct daemon_client *c, struct strbuf *path, const char *version, json_t *body,
                struct err *e)
 {

@@ -110,7 +110,7 @@ int job_check_name(const char *value, struct err *e)
     return 0;
 }
 
-/* -1: it is no time. */
+/* -1: the text is not a time. */
 static int64_t seconds_of(const char *text)
 {
     static const struct {
@@ -204,7 +204,7 @@ static const char *stem_of(const struct options *o)
 
 const char *job_new_name(const struct options *o, struct arena *a)
 {
-    static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789"; /* none look alike */
+    static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789"; /* no two look alike */
     const char *stem = stem_of(o);
     char *word = arena_strndup(a, stem, strcspn(stem, " \t\n"));
     const char *slash = strrchr(word, '/');

@@ -70,7 +70,7 @@ static int read_members(const char *path, const char *text, struct environment *
     return rc;
 }
 
-/* 0: the file does not exist. */
+/* 1: it may be read; 0: it does not exist; -1: error. */
 static int check_file(const char *path, struct err *e)
 {
     struct stat st;

@@ -35,7 +35,7 @@ static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
 struct checking {
     const struct check_config *config;
     uv_loop_t loop;
-    struct loop *tools; /* over `uv` */
+    struct loop *tools; /* `loop` as struct loop */
     struct files *files;
     uv_timer_t progress;
     struct one *all;
@@ -273,7 +273,7 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
 {
     struct one *m = ctx;
     if (m->over || !node_link_is_ready(m->link))
-        return; /* on_down() reports why */
+        return; /* on_down() reports the reason */
     if (why) {
         judge_root_dir(m->result, why);
     } else {

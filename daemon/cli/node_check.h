@@ -31,7 +31,7 @@ enum check_item {
     CHECK_ITEMS
 };
 
-enum check_verdict { CHECK_NONE /* not tried, or not there */, CHECK_OK, CHECK_BAD };
+enum check_verdict { CHECK_NONE /* not tested, or does not apply */, CHECK_OK, CHECK_BAD };
 
 struct check_cell {
     enum check_verdict verdict;

@@ -27,7 +27,7 @@
 #include "lib/shell.h"
 
 #define SCHEME  "https://"
-#define CA_MAX  65536 /* bytes of a certificate */
+#define CA_MAX  65536 /* the most bytes of a certificate */
 #define DOMAIN  "@batchaid"
 #define ADDRESS 46 /* bytes of an IPv6 address as text, with its NUL */
 

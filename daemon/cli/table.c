@@ -152,7 +152,7 @@ static bool narrow(const struct table *t, int *widths)
     return true;
 }
 
-/* Caller frees. */
+/* The widths of the columns. Caller frees. */
 static int *measure(const struct table *t, int limit)
 {
     int *widths = xcalloc(t->n_columns, sizeof *widths), total = 0;
@@ -190,7 +190,7 @@ static void print_cell(const struct table *t, size_t column, const struct table_
 
 void table_print(const struct table *t, const struct table_screen *screen, FILE *out)
 {
-    assert(t->n % t->n_columns == 0); /* rows are whole */
+    assert(t->n % t->n_columns == 0); /* all rows are complete */
     int *widths = measure(t, screen->width);
     for (size_t i = 0; i < t->n_columns; i++) {
         const struct table_cell head = {t->columns[i].name, TABLE_PLAIN};

@@ -23,7 +23,7 @@ struct table_column {
 enum table_colour { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_COLOURS };
 
 struct table_cell {
-    const char *text; /* arena */
+    const char *text; /* in the arena */
     enum table_colour colour;
 };
 

@@ -22,7 +22,7 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/table.h"
 
-#define PIECE 4096 /* of output: PIPE_BUF */
+#define PIECE 4096 /* the most bytes of one write: PIPE_BUF */
 /* while so many bytes wait for an output, nothing more is read from the daemon */
 #define ENOUGH    (256U * 1024)
 #define BY_SIGNAL 128
@@ -62,7 +62,7 @@ static void finish(struct terminal_session *s, int status)
 static void complain(struct terminal_session *s, const char *why)
 {
     char *text = xstrdup(why);
-    table_clean(text); /* it may quote a machine */
+    table_clean(text); /* the text may quote a machine */
     fprintf(stderr, "%sbatchaid: %s%s\n", s->io->raw ? "\r" : "", text, s->io->raw ? "\r" : "");
     free(text);
     finish(s, TERMINAL_LOST);
@@ -253,7 +253,7 @@ static void keep_alive(struct terminal_session *s)
 {
     time_t now = now_s();
     if (!has_room(s))
-        s->heard = now; /* this program did not listen */
+        s->heard = now; /* this program has read nothing meanwhile */
     if (now - s->said >= TERMINAL_PING_S) {
         s->said = now;
         terminal_link_send(s->link, TERMINAL_PING, "", 0);

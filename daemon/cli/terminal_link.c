@@ -34,7 +34,7 @@ struct terminal_link {
     char host[HOST_SIZE], port[PORT_SIZE];
     struct terminal_frames in;
     struct strbuf out;
-    size_t sent; /* of `out` */
+    size_t sent; /* how many bytes of `out` were sent */
     bool over;
 };
 

@@ -20,7 +20,7 @@ int terminal_link_open(struct daemon_client *c, const char *path, const json_t *
                        struct terminal_link **out, struct err *e) MUST_CHECK;
 void terminal_link_close(struct terminal_link *l); /* NULL: nothing */
 
-/* For poll(). */
+/* The descriptor and the events for poll(). */
 int terminal_link_fd(const struct terminal_link *l);
 short terminal_link_events(const struct terminal_link *l);
 

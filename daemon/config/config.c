@@ -279,7 +279,7 @@ int config_load(const char *path, struct config *out, struct err *e)
 
 #define ENVIRONMENT_PREFIX "BATCHAID_"
 
-/* BATCHAID_LOCAL_NODES for local.nodes. */
+/* The variable of a setting: BATCHAID_LOCAL_NODES for local.nodes. */
 static void variable_of(const struct setting *s, struct strbuf *out)
 {
     strbuf_printf(out, ENVIRONMENT_PREFIX "%s%s%s", s->section, *s->section ? "_" : "", s->key);
@@ -304,7 +304,7 @@ int config_parse_truth(const char *text, bool *out, struct err *e)
                : err_set(e, ERR_CONFIG, NULL, "'%s' is not a truth value; use true or false", text);
 }
 
-/* Replaces the present value. */
+/* Sets a setting from the text of its variable, and replaces its value. */
 static int set_from(const struct setting *s, const char *text, struct config *c, struct err *e)
 {
     void *at = (char *)c + s->offset;

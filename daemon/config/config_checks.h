@@ -11,10 +11,10 @@
 #include "lib/err.h"
 
 int config_check_guid(const char *value, struct err *e) MUST_CHECK;
-/* A name in DNS. */
+/* Accepts a DNS name. */
 int config_check_host_name(const char *value, struct err *e) MUST_CHECK;
 int config_check_not_empty(const char *value, struct err *e) MUST_CHECK;
-/* "10.1.0.0/16" or an address. */
+/* Accepts a network "10.1.0.0/16", or an address. */
 int config_check_network(const char *value, struct err *e) MUST_CHECK;
 int config_check_vm_size(const char *value, struct err *e) MUST_CHECK;
 /* The first accepts an absolute path or "", the second only an absolute path. */

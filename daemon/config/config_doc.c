@@ -79,7 +79,7 @@ static void put_wrapped(const char *text, const char *lead, size_t width, struct
     strbuf_putc(b, '\n');
 }
 
-/* "; default X" or "; required". */
+/* Adds the default after `word`, or "; required". */
 static void put_default(const struct setting *s, const char *word, struct strbuf *b)
 {
     if (!s->initial) {

@@ -17,7 +17,7 @@ enum setting_type {
     SETTING_INT,
     SETTING_BOOL,
     SETTING_STR,
-    SETTING_LIST,   /* of texts */
+    SETTING_LIST,   /* a list of texts */
     SETTING_TEXTS,  /* like SETTING_LIST, but may also be a single text */
     SETTING_RECORDS /* a list of mappings */
 };

@@ -63,7 +63,7 @@ static char *make_in(const char *place)
 {
     char *real = NULL, *path = NULL;
     bool made = mkdir(place, 0755) == 0;
-    if (made && chmod(place, 0755) < 0) /* whatever the umask */
+    if (made && chmod(place, 0755) < 0) /* mkdir() obeys the umask */
         return NULL;
     if ((made || errno == EEXIST) && is_roots(place))
         real = realpath(place, NULL);

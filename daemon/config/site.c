@@ -280,7 +280,7 @@ static void load_mounts(struct daemon_site *s, const struct config *c)
     for (size_t i = 0; i < c->mounts.n; i++) {
         const struct config_mount *from = (struct config_mount *)c->mounts.items + i;
         const char *slash = strchr(from->match, '/');
-        assert(slash); /* config_check_match() */
+        assert(slash); /* config_check_match() has checked it */
         s->mounts[i] = (struct site_mount_rule){
             .account = arena_strndup(&s->texts, from->match, (size_t)(slash - from->match)),
             .share = slash + 1,

@@ -167,7 +167,7 @@ static bool holder_is_dead(int fd)
     return n > 0 && kill((pid_t)n, 0) < 0 && errno == ESRCH;
 }
 
-/* 0, or -1 with errno. */
+/* 0: the lock is taken; -1: error in errno. */
 static int take_lock(int fd)
 {
     struct flock lk = whole_file();

@@ -15,11 +15,11 @@
 #include "lib/arena.h"
 
 struct changes_of {
-    const struct config *live, *start, *fresh; /* config_changes() */
+    const struct config *live, *start, *fresh; /* as for config_changes() */
     const struct daemon_site *site, *fresh_site;
 };
 
-/* New reference. */
+/* Finds the changes. Returns a new reference. */
 json_t *changes_find(const struct changes_of *of);
 /* Whether the reload changes something that needs no restart. */
 bool changes_any_live(const json_t *changes);

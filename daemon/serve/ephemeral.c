@@ -95,7 +95,7 @@ static bool is_of_nodes(const char *pid, const char *nodes)
            mentions(pid, "environ", TASK_MARK, nodes);
 }
 
-/* How many it found. */
+/* Kills all processes of these nodes. Returns how many it has found. */
 static size_t kill_all(const char *nodes)
 {
     DIR *d = opendir("/proc");

@@ -19,8 +19,9 @@ struct log;
 
 struct ephemeral {
     char *dir;     /* owned */
-    pid_t remover; /* 0: there is none */
-    int alive_fd;  /* closed when the daemon ends */
+    pid_t remover; /* the process that removes the directory; 0: none */
+    /* the write end of a pipe to the remover; the kernel closes it when the daemon ends */
+    int alive_fd;
     /* the lock that shows that a process will remove the directory; -1: the directory's name was
      * given */
     int lock_fd;

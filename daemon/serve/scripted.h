@@ -18,7 +18,7 @@ struct testing_faults;
 struct testing_rules;
 struct testing_strict;
 
-/* All NULL: there are none. */
+/* All members are NULL without --testing. */
 struct scripted {
     struct node_provider *provider; /* owned, like the rest */
     struct fake_nodes *nodes;
@@ -27,8 +27,8 @@ struct scripted {
     struct testing_strict *strict;
 };
 
-/* Borrows all parameters. -1: the file of rules is invalid; the caller must call scripted_close()
- * even then. */
+/* Fills *s; borrows the other parameters. -1: the file of rules is invalid; the caller must call
+ * scripted_close() even then. */
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   const struct access *access, const struct fronts *fronts,
                   struct err *e) MUST_CHECK;

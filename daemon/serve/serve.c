@@ -455,7 +455,7 @@ static int say_ready(struct daemon *d, struct err *e)
              LF_INT("ms", (time_now_us() - c->started_us) / 1000));
     under_way_listens(url);
     bool said = printf("ready %s\n", url) >= 0 && fflush(stdout) == 0;
-    if (!said && !under_way_is_again()) { /* it was printed before */
+    if (!said && !under_way_is_again()) { /* a restarted program has printed it before */
         endpoint_withdraw(c->state);
         return err_errno(e, ERR_IO, "cannot write to standard output");
     }

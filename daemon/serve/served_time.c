@@ -24,7 +24,7 @@ static uint64_t moves(void *ctx)
     return loop_uv_deferred(t->machine) + commits;
 }
 
-/* 0: time was not changed. */
+/* The time now if a test has changed it; 0: no test has. */
 static int64_t changed_us(void *served_time)
 {
     const struct served_time *t = served_time;

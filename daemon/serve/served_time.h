@@ -15,7 +15,7 @@ struct loop_virtual;
 struct storage;
 
 struct served_time {
-    struct loop *loop;            /* in that time */
+    struct loop *loop;            /* the loop that has this time */
     struct loop_virtual *changes; /* owned by `clock` */
     struct testing_clock *clock;  /* the clock of tests; owned; NULL: time cannot be changed */
     struct loop *machine;         /* borrowed; libuv's */

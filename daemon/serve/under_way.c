@@ -43,7 +43,7 @@ struct map {
 };
 _Static_assert(sizeof(struct map) <= FILE_SIZE, "it fits");
 
-static struct map *map; /* NULL: there is none */
+static struct map *map; /* NULL: there is no file */
 static bool again;
 
 /* --- the file ------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@
 #include "lib/log.h"
 #include "lib/work.h"
 
-enum { UNDER_WAY_ENDS = 2 }; /* crashes until work is refused */
+enum { UNDER_WAY_ENDS = 2 }; /* after so many crashes, work is refused */
 
 /* Opens the file for a starting daemon that holds the lock, and counts and logs the crash of the
  * last daemon. */

@@ -30,7 +30,7 @@ void notify_manager(const char *state)
         return;
     size_t len = strlen(path);
     memcpy(to.sun_path, path, len);
-    if (*path == '@') /* the abstract namespace */
+    if (*path == '@') /* an abstract socket begins with a zero byte */
         to.sun_path[0] = '\0';
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
