@@ -25,7 +25,7 @@ char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 /* Joins all texts. */
 #define arena_concat(a, ...) arena_concat_list(a, (const char *const[]){__VA_ARGS__, NULL})
-char *arena_concat_list(struct arena *a, const char *const *texts); /* up to a NULL */
+char *arena_concat_list(struct arena *a, const char *const *texts); /* NULL ends `texts` */
 char *arena_lower(struct arena *a, const char *s);                  /* in lower case; "" for NULL */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)

@@ -36,7 +36,7 @@ struct cache {
     unsigned char hash_key[crypto_shorthash_KEYBYTES];
     struct chain *chains;
     size_t n_chains;  /* a power of two */
-    struct uses uses; /* the last used first */
+    struct uses uses; /* the most recently used first */
     size_t entries, bytes;
     uint64_t stamp;
 };

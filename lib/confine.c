@@ -33,11 +33,11 @@ enum {
     MAY_READ_FILE = 1 << 2,
     MAY_READ_DIR = 1 << 3,
     MAY_REMOVE_AND_MAKE = 0x1ff << 4, /* each kind of entry */
-    MAY_REFER = 1 << 13,              /* from version 2 on */
+    MAY_REFER = 1 << 13,              /* from Landlock version 2 on */
     MAY_TRUNCATE = 1 << 14            /* 3 */
 };
 #define OF_FILES     (MAY_EXECUTE | MAY_WRITE_FILE | MAY_READ_FILE | MAY_TRUNCATE)
-#define SCOPE_SIGNAL 2 /* from version 6 on */
+#define SCOPE_SIGNAL 2 /* from Landlock version 6 on */
 
 enum { RULES_FS, RULES_NET, RULES_SCOPED, RULES_PARTS }; /* struct landlock_ruleset_attr */
 struct beneath {

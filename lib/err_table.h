@@ -52,7 +52,7 @@
     X(ERR_BEING_DELETED)                                                                           \
     X(ERR_QUOTA)
 
-/* Not the client's fault. */
+/* Neither the request nor its sender is the cause. */
 #define ERR_FAULT_KINDS(X)                                                                         \
     X(ERR_INTERNAL)                                                                                \
     X(ERR_STORAGE)                                                                                 \

@@ -18,7 +18,8 @@ static int unmap_constants(struct dl_phdr_info *info, size_t size, void *page_si
 {
     (void)size;
     const uintptr_t mask = *(const uintptr_t *)page_size - 1;
-    bool is_file = info->dlpi_name[0] == '\0' || info->dlpi_name[0] == '/'; /* or the kernel's */
+    /* the other names are the kernel's */
+    bool is_file = info->dlpi_name[0] == '\0' || info->dlpi_name[0] == '/';
     for (size_t i = 0; is_file && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type != PT_LOAD || (p->p_flags & PF_W))

@@ -13,7 +13,7 @@
 
 #include "lib/err.h"
 
-/* mkdir -p. */
+/* Makes a directory and its missing parents, like mkdir -p. */
 int fs_mkdirs(const char *path, mode_t mode, struct err *e) MUST_CHECK;
 
 /* Marks the directory `path`: its subdirectories are unrelated. ext4 then places each of them in

@@ -17,7 +17,7 @@ struct guid_source {
     int left; /* how many GUIDs the bytes suffice for; 0: they must be fetched */
 };
 
-/* Zeroed: ready. */
+/* Makes the next GUID. The caller zeroes *s before the first call. */
 void guid_next(struct guid_source *s, char out[GUID_SIZE]);
 /* Makes a GUID that begins with the time (RFC 9562 version 7), so that consecutive GUIDs are
  * adjacent in an index. */

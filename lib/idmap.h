@@ -27,7 +27,7 @@ struct id_map {
 bool id_map_has(const struct id_map *m, int64_t id);
 /* NULL: the map does not contain the id */
 void *id_map_find(const struct id_map *m, int64_t id);
-int64_t id_map_number(const struct id_map *m, int64_t id); /* 0: not there */
+int64_t id_map_number(const struct id_map *m, int64_t id); /* 0: the map does not contain the id */
 /* Adds an entry, or replaces it; returns true if the id is new. */
 bool id_map_put(struct id_map *m, int64_t id, void *p);
 bool id_map_put_number(struct id_map *m, int64_t id, int64_t number);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PLAIN 0x20 /* control characters lie below */
+#define FIRST_PLAIN 0x20 /* lower bytes are control characters */
 
 static const char short_escapes[FIRST_PLAIN] = {
     ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
@@ -115,7 +115,7 @@ void jsontext_add(struct strbuf *b, const json_t *v)
     assert(v);
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        add_object(b, (json_t *)(uintptr_t)v); /* iterating takes no const */
+        add_object(b, (json_t *)(uintptr_t)v); /* jansson's iteration takes no const */
         break;
     case JSON_ARRAY:
         add_array(b, v);

@@ -40,7 +40,7 @@ struct work_list {
 struct lane_worker {
     struct uv_lane *lane;
     pthread_t thread;
-    bool ended; /* about to return */
+    bool ended; /* its thread is about to return */
 };
 
 struct uv_lane {
@@ -296,7 +296,7 @@ void uv_lanes_free(struct uv_loop_impl *l)
 
 struct loop_lane *uv_lane_create(struct loop *loop, const char *name, int threads, size_t queue)
 {
-    assert(loop->ops->lane_create == uv_lane_create); /* a loop of libuv's */
+    assert(loop->ops->lane_create == uv_lane_create); /* only for a loop of libuv */
     struct uv_loop_impl *l = CONTAINER_OF(loop, struct uv_loop_impl, base);
     struct uv_lane *lane = xcalloc(1, sizeof *lane + (size_t)threads * sizeof lane->workers[0]);
     lane->base.loop = loop;
@@ -353,7 +353,7 @@ bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void 
 /* --- the end of a lane
  * ---------------------------------------------------------------------------- */
 
-/* With the lock held. */
+/* Call with the lock held. Ends all waiting work with LOOP_WORK_DROPPED. */
 static void drop_waiting(struct uv_lane *l)
 {
     struct lane_work *w;

@@ -14,7 +14,7 @@ struct kept_line {
 };
 
 struct log_kept {
-    size_t most, bytes; /* of all items */
+    size_t most, bytes; /* most: the limit of `bytes`, which all lines have together */
     struct kept_line *first, **end;
 };
 

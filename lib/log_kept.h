@@ -15,7 +15,7 @@ struct log_kept;
 struct log_kept_line {
     int64_t at_us;
     const char *event;   /* a literal */
-    const char *subject; /* whom it is about */
+    const char *subject; /* the node or machine that the line is about */
     const char *text;    /* the line in the log, with its newline */
 };
 

@@ -46,7 +46,7 @@ struct due_walk {
 struct loop_virtual {
     struct loop base; /* first */
     struct loop_virtual_config c;
-    struct loop_timer *alarm; /* of the loop below */
+    struct loop_timer *alarm; /* a timer of the loop below */
     struct deadlines *due;
     struct id_map timers;
     int64_t last_id;
@@ -233,7 +233,8 @@ static void on_turn(void *ctx)
         return;
     }
     loop_defer(v->c.below, on_turn, v);
-    v->walk.moves = v->c.moves(v->c.ctx); /* our own does not count */
+    /* so that the deferred call above does not count as work */
+    v->walk.moves = v->c.moves(v->c.ctx);
 }
 
 void loop_virtual_walk(struct loop_virtual *v, int64_t to_us,
@@ -250,7 +251,8 @@ void loop_virtual_walk(struct loop_virtual *v, int64_t to_us,
                                 .ctx = ctx};
     loop_timer_stop(v->alarm);
     loop_defer(v->c.below, on_turn, v);
-    v->walk.moves = v->c.moves(v->c.ctx); /* our own does not count */
+    /* so that the deferred call above does not count as work */
+    v->walk.moves = v->c.moves(v->c.ctx);
 }
 
 void loop_virtual_halt(struct loop_virtual *v)
