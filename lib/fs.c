@@ -4,7 +4,7 @@
  * replaced by renaming a new file beside it: the file is synced before, its directory after.
  * Removing a tree crosses no mount and follows no symbolic link, because jobs write into these
  * trees. All functions block: call them on the loop's thread only for disks that are certain to
- * answer (not for network mounts).
+ * answer.
  */
 #include "lib/fs.h"
 
