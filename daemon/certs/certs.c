@@ -317,8 +317,8 @@ static struct shown *make_shown(struct certs *c, const struct sans *sans, const 
     return s;
 }
 
-/* Whether the certificate must be replaced: it expires soon (before the authority's), or its first
- * valid day is in the future, because the clock was ahead. */
+/* Whether the certificate must be replaced: it expires soon and the authority does not, or it is
+ * not valid yet, because the clock was ahead. */
 static bool is_stale(const struct certs *c, const struct shown *s, time_t now)
 {
     time_t ca_end = gnutls_x509_crt_get_expiration_time(c->ca.crt);

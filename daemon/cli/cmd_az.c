@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid az`: runs the real az. A command of 2017 or 2018 becomes today's first: people see the
- * line on standard error, and az runs it.
+ * `batchaid az`: runs the real az. A command of 2017 or 2018 is first changed into a command of
+ * today; that line is printed on standard error, and az runs it.
  */
 #include <errno.h>
 #include <stdlib.h>

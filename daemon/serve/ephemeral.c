@@ -6,11 +6,12 @@
  *   WAITING   on the pipe
  *   KILLING   all processes with the mark of a task of these nodes, in rounds, because killed
  *             processes may have started others
- *   UNMOUNTING, REMOVING   when there is no mount left; otherwise the directory stays, with a
- *   message
+ *   UNMOUNTING
+ *   REMOVING  if no mount is left; otherwise the directory is kept, and the daemon prints that
  *
- * A directory in a default place has a name of a pattern, a file as mark, and a lock that daemon or
- * remover hold: a directory with both marks and no lock is a leftover, and is removed.
+ * A directory in a default place has a name that matches MADE_PATTERN, and contains the file
+ * MADE_MARK, which daemon and remover lock. If nobody locks that file, the directory is left over,
+ * and the next daemon removes it.
  */
 #include "daemon/serve/ephemeral.h"
 
@@ -113,8 +114,9 @@ static size_t kill_all(const char *nodes)
     return n;
 }
 
-/* The newest mount below `dir`, because it may be on top of older ones; caller frees. NULL: there
- * is none. (In this file blanks are \040, see proc(5); `dir` contains no blanks.) */
+/* The newest mount below `dir`, because it may be on top of older ones; caller frees. NULL: none is
+ * found. (The file contains \040 for a blank, see proc(5), so a `dir` with blanks never matches.)
+ */
 static char *last_mount(const char *dir)
 {
     char *found = NULL, line[LINE_MAX_OF_MOUNTS];

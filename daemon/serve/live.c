@@ -50,7 +50,7 @@ int live_take(void *ctx, const struct config *config, const struct site *site, s
 void live_meter(void *ctx, struct metering *m)
 {
     struct daemon *d = ctx;
-    /* before it exists, the daemon will read the token at its start; after it, never */
+    /* without the api the daemon still starts, and reads the token later, or it stops */
     if (d->api) {
         metering_free(&d->metering);
         d->metering = *m;

@@ -19,7 +19,7 @@ struct served_time {
     struct loop_virtual *changes; /* owned by `clock` */
     struct testing_clock *clock;  /* the clock of tests; owned; NULL: time cannot be changed */
     struct loop *machine;         /* borrowed; libuv's */
-    /* borrowed; a virtual time must not pass over uncommitted writes */
+    /* borrowed; its uncommitted writes count as work */
     struct storage **storage;
 };
 
