@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes the parts of a seed that are only rows. A small seed is one transaction. A large seed in
- * one transaction would keep all other requests waiting, so it is one transaction for each turn of
- * the event loop, and the writes of a turn are on disk before the next turn begins. Meanwhile no
- * resource is reconciled, because half of a seed means something else than the whole seed (before
- * the next task is created, all tasks of its job may be completed; a schedule has no job yet).
- * Other requests are served meanwhile, and show the groups of the seed as "creating".
+ * one transaction would keep all other requests waiting, so it is written in one transaction for
+ * each turn of the event loop; the writes of a turn are on disk before the next turn begins.
+ * Meanwhile no resource is reconciled, because half of a seed means something else than the whole
+ * seed (before the next task is created, all tasks of its job may be completed; a schedule has no
+ * job yet). Other requests are served meanwhile; their replies show the groups of the seed as
+ * "creating".
  */
 #include <assert.h>
 #include <unistd.h>
@@ -229,7 +230,7 @@ static int make(struct applying *p, struct seed_step *s)
 }
 
 /* Takes one step: `at` counts from the first step to the last, then back to the first, so a step
- * ends after the steps inside it. rows_complete() ends groups, as the last. */
+ * ends after the steps inside it. Groups end last, in rows_complete(). */
 static int take(struct applying *p, size_t at)
 {
     size_t n = p->steps.n;

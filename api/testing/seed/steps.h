@@ -60,7 +60,7 @@ struct seed_kind {
     const struct schema *shown;
     unsigned shown_in; /* the bits of `version` in that table */
     const struct seed_state *state;
-    bool unlisted; /* a dump reads rows instead of the list of a GET, which lacks some of them */
+    bool unlisted; /* a dump reads rows, because the list of a GET leaves out some members */
 };
 
 /* Maps the members of "state" in a seed to their places in the body of a GET. The first entry is
