@@ -288,8 +288,8 @@ static void keep_made(struct certs *c, struct shown *s)
     c->n_made++;
 }
 
-/* Makes place in the list by freeing the least recently used certificate. False: all certificates
- * may still be in use. */
+/* Makes room in the list: if it is full, frees the least recently used certificate. False: all
+ * certificates may still be in use. */
 static bool make_room(struct certs *c, int64_t mono_us)
 {
     struct shown **last = &c->made;

@@ -2,7 +2,7 @@
  *
  * The daemon's certificates: of its own authority (ECDSA P-256), and the site's certificate, if one
  * is configured. The authority and the server certificate are PEM files in the state directory;
- * missing ones are made. A new server certificate is made when its names change, 30 days before it
+ * missing files are made. A new server certificate is made when its names change, 30 days before it
  * expires, and when it is not valid yet because the clock was ahead. Clients only need ca.pem,
  * which is valid for 10 years. A name below one of the daemon's names (ACCOUNT.file.core.localhost)
  * gets a certificate when the first client asks for it; these certificates are only kept in memory.

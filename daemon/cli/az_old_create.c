@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Old commands that create clusters and jobs. Their options name other resources, and file servers
- * to mount (--nfs), which today's az has no option for.
+ * to mount (--nfs), for which today's az has no option.
  */
 #include <string.h>
 

@@ -257,8 +257,8 @@ static int take_variable(struct options *o, const struct cli_option *known, stru
     return 0;
 }
 
-/* Options for tests may also be environment variables, because some environments, as services of
- * GitHub Actions, cannot set a command line. --testing has no variable. */
+/* Options for tests may also be environment variables, because some environments, such as
+ * services of GitHub Actions, cannot set a command line. --testing has no variable. */
 static int take_variables(const struct cli_command *c, struct options *o, struct err *e)
 {
     const char *switches[N_OPTIONS];

@@ -34,7 +34,7 @@ int client_open(const struct state *s, struct daemon_client **out, struct err *e
 int client_reach(const struct state *s, struct daemon_client **out, struct err *e) MUST_CHECK;
 /* Logs in a client that client_reach() has returned. */
 int client_enter(struct daemon_client *c, struct err *e) MUST_CHECK;
-/* Like client_open(), for requests of the testing service: uses the key of a daemon that was
+/* Like client_open(), for requests to the testing service: uses the key of a daemon that was
  * started with --testing. */
 int client_open_testing(const struct state *s, struct daemon_client **out,
                         struct err *e) MUST_CHECK;

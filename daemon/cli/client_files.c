@@ -69,7 +69,7 @@ static char *element_of(const char *xml, const char *open, const char *close)
 static int refused(const char *what, long status, const struct strbuf *reply, struct err *e)
 {
     json_t *tree = reply->len ? json_loadb(reply->s, reply->len, 0, NULL) : NULL;
-    if (tree) { /* the reply is from batchaid itself; replies as Azure's are XML */
+    if (tree) { /* batchaid's own error; errors in Azure's form are XML */
         client_refused(tree, status, e);
         json_decref(tree);
         return err_prefix(e, "%.200s", what);

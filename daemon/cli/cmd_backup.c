@@ -20,8 +20,8 @@ static void show(void *ctx, int64_t done, int64_t all)
         progress_say(ctx, "checking the copy");
 }
 
-/* Notes the time of the backup for metrics: the time stamp of this file. Without it the backup is
- * valid, too. */
+/* Writes the file whose time stamp is the time of the last backup in metrics. If that fails, the
+ * backup is still valid. */
 static void note(const struct state *s)
 {
     struct err e;
@@ -67,7 +67,7 @@ int cmd_backup(const struct options *o)
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }
 
-/* Restores a backup, with the lock of the daemon held, so that none can start. */
+/* Restores a backup. Holds the daemon's own lock meanwhile, so that no daemon can run. */
 static int restore(const struct state *s, const struct options *o, struct err *e)
 {
     struct state_lock lock = STATE_LOCK_NONE;

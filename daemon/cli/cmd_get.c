@@ -103,8 +103,9 @@ static bool is_named(const struct getting *g, const char *name)
     return is;
 }
 
-/* Whether to fetch a file: it is named, or was changed since the job's start. The start is rounded
- * down, because the daemon shows whole seconds. A file without a time counts as old. */
+/* Whether to fetch a file: with FILE arguments, if one of them names it; otherwise, if it was
+ * changed since the job's start. The start is rounded down, because the daemon shows whole seconds.
+ * A file without a time counts as old. */
 static bool is_wanted(struct getting *g, const char *name, const json_t *row)
 {
     int64_t changed_us = 0;

@@ -34,8 +34,8 @@ int jobs_ask_all(struct daemon_client *c, const char *question, json_t *found,
 /* Appends the results of the first page that has any, because pages may be empty. */
 int jobs_ask_first(struct daemon_client *c, const char *question, json_t *found,
                    struct err *e) MUST_CHECK;
-/* Prints on standard error that no job matches the filters, then `all`, which names a command that
- * shows everything, such as "`batchaid jobs` lists all". Without filters prints `none`. */
+/* Prints on standard error that no job matches, with the filters, then `all`, which names a command
+ * that shows everything, such as "`batchaid jobs` lists all". Without filters prints `none`. */
 void jobs_nothing_fits(const struct options *o, const char *none, const char *all);
 /* The name that means the last job that the caller has submitted. */
 #define JOBS_LAST "-"

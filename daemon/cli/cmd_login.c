@@ -170,7 +170,7 @@ static int confirm(const struct login *l, const char *found, struct err *e)
 }
 
 /* Finds the certificate of the authority: the file of --ca, which is trusted; otherwise the
- * daemon's certificate, which the user confirms. */
+ * daemon's, whose fingerprint must be that of --fingerprint, or be confirmed by the user. */
 static int find_authority(struct login *l, struct err *e)
 {
     char *pem = NULL, found[CERTS_FINGERPRINT_SIZE];

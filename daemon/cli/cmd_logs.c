@@ -151,8 +151,9 @@ static int64_t left_of(int64_t timeout_ms, int64_t since_us)
     return timeout_ms < 0 ? -1 : left > 0 ? left : 0;
 }
 
-/* Waits for one job. Returns its exit code; -1: error. *end: how follow() ended, because a job's
- * exit code may be equal to one of the other ends. Adds the job's last row to `rows`. */
+/* Waits for one job. Returns the exit code; -1: error. *end: how follow() ended; the exit code does
+ * not tell that, because a job may exit with EXIT_DETACHED or EXIT_LATE. Adds the job's last row to
+ * `rows`. */
 static int wait_for(struct daemon_client *c, const json_t *job, int64_t timeout_ms, int *end,
                     json_t *rows, struct err *e)
 {

@@ -142,7 +142,7 @@ static bool rules_mount_all(const struct site *site)
 }
 
 /* Listens on the port for shares, so that machines can try to connect. Returns the socket; -1 if
- * that is impossible, because the daemon listens already. */
+ * that is impossible, for example because the daemon's own server listens there. */
 static int listen_for(const struct site *site)
 {
     const struct sockaddr_in6 any = {.sin6_family = AF_INET6,

@@ -135,7 +135,7 @@ static void print_table(const json_t *all)
     table_free(&t);
 }
 
-/* Prints how many running and waiting jobs the reply has left out. */
+/* Prints in which clusters the reply leaves out running jobs, and how many, or waiting jobs. */
 static void say_left_out(const json_t *reply)
 {
     size_t i;

@@ -119,8 +119,8 @@ static const char *testing_key(char made[ACCESS_SECRET_SIZE])
     return made;
 }
 
-/* Watches for crashes. Afterwards the program executes itself again, unless a service manager
- * restarts it, or the daemon is ephemeral and so has kept no state with which it could continue. */
+/* Watches for crashes. After a crash the program executes itself again, unless a service manager
+ * restarts it, or the daemon is ephemeral and so has no state with which it could continue. */
 static int watch_ends(const struct options *o, const struct state *s, const struct log *log,
                       struct err *e)
 {

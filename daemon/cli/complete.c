@@ -24,8 +24,8 @@ struct completing {
     struct options o;
 };
 
-/* Prints WORD, or WORD<TAB>HELP. Other users have chosen these texts, so they must not contain
- * newlines. */
+/* Prints WORD, or WORD<TAB>HELP, if the word begins with the typed text. Other users may have
+ * chosen these texts: leaves out a word with control characters, and cleans the help. */
 static void offer(const struct completing *w, const char *word, const char *help)
 {
     char *said = xstrdup(help ? help : ""), *plain = xstrdup(word ? word : "");

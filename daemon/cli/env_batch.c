@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Searches the account in all subscriptions, because the command names no group, and no two
+ * Searches for the account in all subscriptions, because the command names no group, and no two
  * accounts have the same name. Reads a key only if the account permits keys.
  */
 #include "daemon/cli/env_batch.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs git to find the files that its rules take. In a checkout these are the tracked files, and
- * new files that are not ignored. Elsewhere git gets an empty repository that is removed
- * afterwards; it lists the files that no .gitignore matches. The files .batchaidignore have rules
- * like .gitignore, each for its folder and the folders below; these rules apply to tracked files,
- * too. If git is not installed, a folder without ignore files is taken as a whole.
+ * new files that are not ignored. Elsewhere git runs with an empty repository, which is
+ * removed afterwards, and lists the files that no .gitignore matches. The files .batchaidignore
+ * have rules like .gitignore, each for its folder and the folders below; these rules apply to
+ * tracked files, too. If git is not installed, a folder without ignore files is taken as a whole.
  */
 #include <errno.h>
 #include <fcntl.h>

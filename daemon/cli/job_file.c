@@ -179,7 +179,8 @@ static int take_all(const struct job_file *f, struct err *e)
     return 0;
 }
 
-/* Moves the variables of the command line behind those of the file, so that they replace them. */
+/* Moves the variables of the command line behind those of the file, because later variables replace
+ * earlier ones. */
 static void put_last(struct option_values *all, const struct option_values *given)
 {
     struct option_values sum = {.n = 0};

@@ -2,7 +2,7 @@
  *
  * The command runs in a folder of the job's output directory on a share, so that its files outlive
  * node and job. The first process unpacks the copied folder there. If several processes unpack it
- * at once, each does so under a temporary name; the first rename succeeds, because it is atomic.
+ * at once, each does so under a temporary name, and only the first rename succeeds.
  */
 #include "daemon/cli/job_wish.h"
 

@@ -12,7 +12,7 @@
 
 #define QUIET_US INT64_C(1000000)
 #define AGAIN_US INT64_C(200000)
-#define WIDEST   200 /* characters; a line longer than the terminal's could not be overwritten */
+#define WIDEST   200 /* the most characters; a line wider than the terminal cannot be overwritten */
 
 static int64_t now_us(void)
 {

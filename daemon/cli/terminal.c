@@ -36,7 +36,7 @@ struct terminal_session {
     struct strbuf out[2]; /* for io->out and io->err */
     size_t written[2];
     bool input_ended, over;
-    size_t unanswered; /* bytes of input that were sent, and that the daemon has not confirmed */
+    size_t unanswered; /* bytes of sent frames with input that the daemon has not confirmed */
     int status;
     int signals;
     bool line_begins, escaped; /* at the beginning of a line; after a ~ there */
@@ -115,8 +115,8 @@ static bool make_raw(int fd, struct termios *before)
 /* --- input --------------------------------------------------------------------------------------
  */
 
-/* Copies typed characters to `to`, except escapes: `~` and a character at the beginning of a line.
- * Returns the number of bytes to send. */
+/* Copies typed characters to `to`, except for escapes at the beginning of a line: `~.` leaves, `~~`
+ * is a single `~`. Returns the number of bytes to send. */
 static size_t without_escapes(struct terminal_session *s, const char *from, size_t n, char *to)
 {
     size_t out = 0;

@@ -122,9 +122,9 @@ int config_parse_truth(const char *text, bool *out, struct err *e) MUST_CHECK;
  * setting. */
 bool config_variable(size_t i, struct strbuf *out);
 /* Lets environment variables override the loaded values: $BATCHAID_LOCAL_NODES is local.nodes,
- * blanks separate the items of lists. Only state_dir (see state_locate()) and lists of records have
- * no variable. Ends with config_check(). Errors name the variable; the caller must call
- * config_free() even then. */
+ * blanks separate the items of lists. Two exceptions: state_locate() reads the variable of
+ * state_dir, and lists of records have no variable. Ends with config_check(). Errors name the
+ * variable; the caller must call config_free() even then. */
 int config_from_environment(struct config *c, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 
@@ -161,7 +161,7 @@ char *docs_path_find(void);
  * *out. ERR_CONFIG. */
 int config_read_secret(const char *path, char **out, struct err *e) MUST_CHECK;
 
-/* The least seconds for which a new cluster is shown as resizing, so that a client that polls at
+/* How many seconds, at least, a new cluster is shown as resizing, so that a client that polls at
  * the advised rate sees that state. */
 int config_resizing_s(const struct config *cf);
 

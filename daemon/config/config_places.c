@@ -82,7 +82,8 @@ int config_place_blame_key(const struct config_places *p, const char *path, cons
     size_t len = strlen(path);
     bool whole;
     int line = find_line(p, path, key, &whole);
-    /* If a single text stands in place of a list, the file has no items, so [0] is left out. */
+    /* If a single text stands in place of a list, the file has no items, so the index is left
+     * out. */
     if (!whole && len && path[len - 1] == ']')
         len = (size_t)(strrchr(path, '[') - path);
     if (len)

@@ -96,8 +96,8 @@ static const char *const *upper_case(struct arena *a, const struct config_list *
     return (const char *const *)copy;
 }
 
-/* The command by which the agent becomes root; NULL: none. `sudo` gets -n, because nobody could
- * type a password. */
+/* The prefix with which the agent's command runs as root; NULL: none. `sudo` gets -n, because
+ * nobody could type a password. */
 static const char *become_command(const char *become)
 {
     if (strcmp(become, "none") == 0)

@@ -231,8 +231,8 @@ static int lock_file(const struct state *s, struct state_lock *out, struct err *
         return errno == EAGAIN ? already_running(s, fd, e)
                                : err_errno(e, ERR_IO, "cannot lock %s", s->lock);
     remove_leftovers(s);
-    /* The directory may exist with another mode. Jobs that still run may have to pass it, so that
-     * permission is kept; state_make_dirs() sets the final mode. */
+    /* The directory may exist with another mode. The permission to pass it is kept, because jobs
+     * that still run may need it; state_make_dirs() sets the final mode. */
     struct stat st;
     char pid[32];
     int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());

@@ -84,7 +84,7 @@ struct endpoint {
     char *url; /* its address, on loopback if possible: https://127.0.0.1:7443 */
     char *subscription_id;
     char *config;      /* the absolute path of its configuration file; NULL: none */
-    char *testing_key; /* the key of the testing service; NULL: the daemon refuses such requests */
+    char *testing_key; /* the key of the testing service; NULL: there is no such service */
     pid_t pid;
 };
 

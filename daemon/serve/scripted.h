@@ -32,7 +32,7 @@ struct scripted {
 int scripted_open(struct scripted *s, const struct serve_config *c, struct loop *loop,
                   const struct access *access, const struct fronts *fronts,
                   struct err *e) MUST_CHECK;
-/* The function by which faults prevent that pools get new nodes. */
+/* The function by which faults keep pools from getting new nodes. */
 struct sched_gate scripted_gate(const struct scripted *s);
 /* Call when the scheduler exists. */
 void scripted_begin(struct scripted *s, struct sched *sched);

@@ -4,9 +4,10 @@
  *
  *   STARTING  loop -> storage -> scheduler, shares -> server -> seed -> "ready"
  *   RUNNING   each turn: sched_turn(), st_turn_end(), api_turn(), before and after the poll, so
- * that no reply is sent before its writes are synced STOPPING  server (api_stopped) -> scheduler,
- * files and packages together (room_stopped) -> transfers -> share server -> logins -> storage ->
- * the loop's handles; a pointer of struct daemon is NULL when its part has stopped
+ *             that no reply is sent before its writes are synced
+ *   STOPPING  server (api_stopped) -> scheduler, files and packages together (room_stopped) ->
+ *             transfers -> share server -> logins -> storage -> the loop's handles; a pointer
+ *             of struct daemon is NULL when its part has stopped
  *
  * After a failed start the same steps stop what was started. One thread owns struct daemon, which
  * is on the stack of serve_run().
@@ -501,8 +502,7 @@ static int announce(struct daemon *d, struct err *e)
     return seeding_begin(&d->seeding, &d->loop, c->state->dir, c->seed_file, e);
 }
 
-/* --- the process; this runs before there are threads
- * --------------------------------------------- */
+/* --- the process, before there are threads ---------------------------------------------------- */
 
 static void raise_descriptors(void)
 {

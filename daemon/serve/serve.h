@@ -32,7 +32,7 @@ struct serve_config {
     const char *agent_path, *cmd_path;
     struct log *log; /* a reload sets its level */
     bool ephemeral;  /* no file must survive the daemon, so none is synced */
-    /* the key of the testing service; NULL: the daemon refuses such requests */
+    /* the key of the testing service; NULL: the daemon refuses requests to it */
     const char *testing_key;
     /* pools whose vmSize matches this pattern (upper case) have fake nodes; only with a
      * testing_key */

@@ -15,8 +15,8 @@ static bool is_busy(void *ctx)
     return loop_uv_has_work(t->machine) || (*t->storage && st_has_pending(*t->storage));
 }
 
-/* A number that grows with each effect on the loop. Commits count, because the slices of a large
- * seed defer no calls, but each ends with a commit. */
+/* A number that grows with each deferred call and each commit. Commits count, because the slices of
+ * a large seed defer no calls, but each ends with a commit. */
 static uint64_t moves(void *ctx)
 {
     const struct served_time *t = ctx;

@@ -280,7 +280,7 @@ bool under_way_may_go_again(int64_t now_s)
 /* --- the command
  * ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the file exists and is valid, else 0; -1: error. */
+/* 1: *out is the file; 0: there is no file, or it has other contents; -1: it cannot be read. */
 static int open_for_command(const char *path, struct map **out, struct err *e)
 {
     *out = map_file(path, false);

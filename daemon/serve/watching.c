@@ -62,8 +62,8 @@ static void orphans_reap(void)
     }
 }
 
-/* Finds the children. If the kernel has no such file, ended children stay zombies until this
- * process ends. */
+/* Finds the children. If the kernel does not list them in /proc, ended children stay zombies until
+ * this process ends. */
 void orphans_find(void)
 {
     char path[64], *text, *end;
