@@ -5,7 +5,7 @@
  *
  * A function that can fail returns 0 or -1 and takes a caller-owned `struct err *` as its last
  * argument. On failure it fills the struct through err_set() and has had no effect. Layers add
- * their context with err_prefix(); only a few functions, whose comments say so, change the code.
+ * their context with err_prefix(); they do not change the code, except at a few boundaries.
  */
 #ifndef LIB_ERR_H
 #define LIB_ERR_H

@@ -35,7 +35,7 @@ static bool is_plain(unsigned char c)
     return c >= FIRST_PLAIN && c != '"' && c != '\\';
 }
 
-/* times a byte: a word in which each of the eight bytes is that byte */
+/* multiplied by a byte, it is a word whose eight bytes are all that byte */
 #define EACH_BYTE (~UINT64_C(0) / 255)
 
 /* Sets the highest bit of each of the eight bytes that is less than `least` (at most 128). Only the

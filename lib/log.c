@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes an event as one line, as key=value or as JSON, with one write(), so that lines of several
- * threads do not mix. Values are quoted, so text from outside can neither begin a new line nor
- * control a terminal. If a line cannot be written it is lost, and the caller continues.
+ * threads do not mix. Values with special characters are quoted, so that text from outside can
+ * neither begin a new line nor control a terminal. If a line cannot be written it is lost, and the
+ * caller continues.
  */
 #include "lib/log.h"
 

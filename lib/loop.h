@@ -71,7 +71,7 @@ bool loop_work(struct loop_lane *lane, loop_fn work, loop_work_done done, void *
 
 /* What is done with waiting work when its lane is closed. */
 enum loop_lane_rest {
-    LOOP_LANE_FINISH, /* waiting work is carried out before */
+    LOOP_LANE_FINISH, /* waiting work is carried out first */
     LOOP_LANE_DROP    /* waiting work is not carried out; its `done` gets LOOP_WORK_DROPPED */
 };
 /* Closes the lane: no more work is accepted; `closed` (or NULL) runs after the last `done`, and the
