@@ -27,7 +27,8 @@ struct request_facts {
 
 /* The schema of a selector in a request's body. */
 extern const struct schema selector_body;
-/* Refuses an operation that no service has, and a path that matches no route. */
+/* Refuses an operation that no service has, and a path that begins with neither / nor *, because it
+ * would match no request. */
 int selector_check(struct request *r, const struct selector *s, struct err *e) MUST_CHECK;
 /* Refuses a selector whose pattern matches no existing pool or cluster; the error names the
  * existing ones. */

@@ -198,8 +198,8 @@ static void add_text(json_t *to, const char *name, const char *json)
         json_object_set_new(to, name, v);
 }
 
-/* Leaves out the properties of a row that a seed cannot contain: times and attributes of files,
- * rehydrations. */
+/* Adds the properties of a row, except those that a seed cannot contain: times and attributes of
+ * files, rehydrations. */
 static void add_properties(json_t *to, const char *json)
 {
     const char *name;
