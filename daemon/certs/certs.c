@@ -93,7 +93,7 @@ static int make_ca(const struct certs_files *s, time_t now, struct pair *p, stru
     return pair_save(p, s->ca_cert, s->ca_key, !s->without_sync, e);
 }
 
-/* Signs a server certificate. `key` NULL: with a new key. */
+/* Makes a server certificate that the authority `ca` signs. `key` NULL: with a new key. */
 static int make_server(const struct pair *ca, const struct sans *sans, time_t now,
                        gnutls_x509_privkey_t key, struct pair *p, struct err *e)
 {

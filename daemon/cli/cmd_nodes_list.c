@@ -80,7 +80,8 @@ static bool same_gpu(const json_t *a, const json_t *b)
     return same_text(a, b, "model") && same_text(a, b, "driver");
 }
 
-/* Adds "4 x Tesla V100 (535.104.05), 2 taken", with such a count for each model. */
+/* Adds "4 x Tesla V100 (535.104.05), 2 taken": how many GPUs of each model and driver there are,
+ * and how many GPUs are taken in all. */
 static void add_gpus(struct table *t, const json_t *gpus, json_int_t taken)
 {
     struct strbuf b = STRBUF_INIT;
