@@ -241,7 +241,7 @@ int fs_open_here(int dirfd, const char *name, int flags)
     return fd < 0 && errno == ENOSYS ? open_and_compare(dirfd, name, flags) : fd;
 }
 
-/* If a directory's mode does not permit its owner to open it, changes the mode. */
+/* Changes the mode of a directory that its owner has no permission to open. */
 static int make_openable(int dirfd, const char *name)
 {
     char link[64];
