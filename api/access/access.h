@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Principals and their rights: the directory, and roles at scopes. A scope is a path,
- * "/subscriptions/S/resourceGroups/G/...", and a role there applies to everything below. The first
- * principal, the daemon's own, has no row and is Owner of everything.
+ * "/subscriptions/S/resourceGroups/G/..."; a role at a scope applies to everything below it. The
+ * first principal, the daemon's own, has no row in the database and is Owner of everything.
  */
 #ifndef API_ACCESS_ACCESS_H
 #define API_ACCESS_ACCESS_H
@@ -17,34 +17,37 @@ struct storage;
 
 struct access {
     struct storage *storage;
-    const char *subscription_id; /* the configured subscription; other subscriptions are rows */
+    const char *subscription_id; /* the configured one; others are in the database */
     const char *first_id;        /* the object id and application id of the first principal */
-    struct loop_lane *lane;      /* where secrets are hashed */
+    struct loop_lane *lane;      /* the threads that hash secrets */
 };
 
 /* --- directory.c ------------------------------------------------------------------------------ */
 
-/* For struct directory; ctx is a const struct access *. */
+/* The function `find` of struct directory; ctx is a const struct access *. */
 int access_find(void *ctx, const char *object_id, struct principal *out, struct err *e);
-/* 1: there is such a user or service principal; like a getter. ctx as above. */
+/* 1: a user or service principal with this id exists; 0: none; -1: err. ctx as in access_find(). */
 int access_is_there(void *ctx, const char *object_id, struct err *e);
-/* 1: the principal has a secret of this id at this time; like a getter. */
+/* 1: the principal has a secret with this id that is valid at `now_us`; 0: it has none; -1: err. */
 int access_has_secret(const struct access *x, const char *object_id, const char *key_id,
                       int64_t now_us, struct err *e) MUST_CHECK;
-/* Whether a secret has begun and has not ended. */
+/* Whether a secret is valid at `now_us`: it has begun and has not ended. */
 bool access_is_now(const struct credential *c, int64_t now_us);
-/* For struct directory; ctx as above. */
+/* The function `goes_on` of struct directory: 1: the session is still valid; 0: it is not; -1: err.
+ * ctx as in access_find(). */
 int access_goes_on(void *ctx, const struct session *s, int64_t now_us, struct err *e);
-/* The first principal as if it had a row. */
+/* The first principal in the form of a database row, which it does not have. */
 struct identity access_first(const struct access *x);
-/* Getters; the first principal is found too. */
+/* Read a user or service principal by its id: 1, 0 (none) or -1. They also find the first
+ * principal. */
 int access_identity(const struct access *x, struct arena *a, const char *object_id,
                     struct identity *out, struct err *e) MUST_CHECK;
 int access_service(const struct access *x, struct arena *a, const char *app_id,
                    struct identity *out, struct err *e) MUST_CHECK;
 /* Fails unless `name` is a valid user name: user@domain of letters, digits and ._- */
 int access_check_user_name(const char *name, struct err *e) MUST_CHECK;
-/* Removes a principal, and an application's service principal with it; their tokens end. */
+/* Removes a principal; with an application also its service principal. Their tokens become invalid.
+ */
 int access_remove(const struct access *x, struct request *r, const struct identity *i,
                   struct err *e) MUST_CHECK;
 
@@ -58,7 +61,7 @@ struct grants {
 
 enum verdict {
     ACCESS_NO,
-    ACCESS_OWN, /* only on resources that the principal has made */
+    ACCESS_OWN, /* only on resources that the principal created */
     ACCESS_YES
 };
 
@@ -67,55 +70,60 @@ int access_load(const struct access *x, struct arena *a, const struct principal 
 enum verdict access_verdict(const struct grants *g, const char *action, const char *scope);
 /* Whether a role at the scope names the action itself: for actions that no `*` covers. */
 bool access_named(const struct grants *g, const char *action, const char *scope);
-/* Whether a role at the scope has it as an action on data. */
+/* Whether a role at the scope permits `action` on data (Azure's dataActions). */
 bool access_to_data(const struct grants *g, const char *action, const char *scope);
 /* Whether there is a role at `scope`, above or below it. */
 bool access_any_below(const struct grants *g, const char *scope);
-/* Whether `scope` is `outer`, or below it; names compare without regard to case. */
+/* Whether `scope` is `outer` or below it; names are compared without regard to case. */
 bool scope_within(const char *scope, const char *outer);
-/* 1: a principal other than the first has a role with this action at the scope; like a getter. */
+/* 1: a principal other than the first has a role with this action at the scope; 0: none has; -1:
+ * err. */
 int access_others_may(const struct access *x, struct arena *a, const char *action,
                       const char *scope, struct err *e) MUST_CHECK;
-/* ERR_FORBIDDEN: only the first principal may use nodes here (sched_is_for_all()); logs it. */
+/* Sets ERR_FORBIDDEN, logs the refusal and returns -1. Call it if only the first principal may use
+ * the nodes (see sched_is_for_all()). */
 int access_refuse_local(struct request *r, struct err *e);
-/* ERR_FORBIDDEN, in Azure's words; logs it. */
+/* Sets ERR_FORBIDDEN with Azure's text, logs the refusal and returns -1. */
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e);
 
 /* --- target.c --------------------------------------------------------------------------------- */
 
-/* The action and scope of a request to the resource manager, by its path and method alone. */
+/* The action and scope that a request to the resource manager needs; they depend only on its path
+ * and method. */
 struct access_target {
-    const char *action; /* "Microsoft.BatchAI/workspaces/read"; NULL: everybody may */
+    const char *action; /* "Microsoft.BatchAI/workspaces/read"; NULL: needs no right */
     const char *scope;
 };
 void access_target(struct request *r, struct access_target *out);
 
 /* --- assign.c --------------------------------------------------------------------------------- */
 
-/* Fails unless `scope` is "/", or the path of a subscription or below one. *out is in the form of
- * rows: without a slash at its end. */
+/* Fails unless `scope` is "/", or the path of an existing subscription or of something below it.
+ * *out is the scope as the database stores it: without a slash at its end. */
 int access_check_scope(const struct access *x, struct arena *a, const char *scope, const char **out,
                        struct err *e) MUST_CHECK;
-/* ERR_FORBIDDEN unless the sender may assign roles at a scope in the form of rows. */
+/* ERR_FORBIDDEN unless the sender may assign roles at `scope`, which is in the form of
+ * access_check_scope()'s *out. */
 int access_check_assign(const struct access *x, struct request *r, const char *scope,
                         struct err *e) MUST_CHECK;
 /* ERR_FORBIDDEN unless the sender may assign roles at each scope where the principal has one, and
- * at each vault with an access policy for it (for an application: for its service principal).
- * Reason: the sender who gives a principal a new secret gets its roles, and the sender who removes
- * the principal takes them away. */
+ * at each vault that has an access policy for the principal (for an application: for its service
+ * principal). Reason: a sender who gives a principal a new secret can use its roles; a sender who
+ * removes the principal removes its roles. */
 int access_check_over(const struct access *x, struct request *r, const struct identity *i,
                       struct err *e) MUST_CHECK;
-/* Writes a row. ERR_INVALID_PROPERTY: there is no such principal; ERR_CONFLICT: it has that role at
- * that scope, or another assignment has the GUID. */
+/* Stores a role assignment. ERR_INVALID_PROPERTY: the principal does not exist; ERR_CONFLICT: it
+ * already has that role at that scope, or another assignment has the GUID. */
 int access_assign(const struct access *x, struct request *r, const struct role_assignment *given,
                   struct err *e) MUST_CHECK;
 
 /* --- subscriptions.c -------------------------------------------------------------------------- */
 
-/* The id of a subscription in the form of rows, from any case; the subscription may not exist.
- * Borrowed or in the arena. */
+/* Converts the id of a subscription, in any case of letters, to the form that the database stores.
+ * Does not check that the subscription exists. The result is borrowed or in the arena. */
 const char *access_subscription_id(const struct access *x, struct arena *a, const char *id);
-/* A getter; also finds the configured subscription, without a `name`. */
+/* Reads a subscription: 1, 0 (none) or -1. Also finds the configured subscription, which has no
+ * `name`. */
 int access_subscription(const struct access *x, struct arena *a, const char *id,
                         struct subscription *out, struct err *e) MUST_CHECK;
 
@@ -123,26 +131,26 @@ int access_subscription(const struct access *x, struct arena *a, const char *id,
 
 #define ACCESS_SECRET_SIZE 64  /* of a generated secret */
 #define ACCESS_HINT_SIZE   4   /* the first characters of a secret, which may be shown */
-#define ACCESS_HASH_SIZE   128 /* of its hash */
+#define ACCESS_HASH_SIZE   128 /* of the hash of a secret */
 
-/* A new secret: 160 random bits as hexadecimal digits, because az would take a leading dash for an
- * option. */
+/* A new secret: 160 random bits as hexadecimal digits, because az would read a secret that begins
+ * with a dash as an option. */
 void access_make_secret(char out[ACCESS_SECRET_SIZE]);
 
-/* A secret that is hashed, or compared with hashes, on a thread, because each takes some 15 ms and
- * 16 MiB. In the request's arena, with all texts; the handler that started it returns
- * reply_later(), and `done` ends with request_finish(). */
+/* A secret that a thread hashes or compares with hashes, because each hash takes some 15 ms and 16
+ * MiB. The struct and its texts are in the request's arena. The handler that starts the work
+ * returns reply_later(), and `done` ends with request_finish(). */
 struct secret_work {
     struct request *r;
     const char *secret;
-    const char *const *hashes; /* n 0: the secret is hashed */
+    const char *const *hashes; /* n 0: hash the secret */
     size_t n;
-    void (*done)(struct secret_work *w, const struct err *e); /* e NULL: it was done */
+    void (*done)(struct secret_work *w, const struct err *e); /* e NULL: success */
     void *ctx;
     size_t fits; /* index of the matching hash; n: none */
     char hash[ACCESS_HASH_SIZE];
 };
-/* ERR_UNAVAILABLE if too many wait. */
+/* Starts the work. ERR_UNAVAILABLE: too many secrets wait to be hashed. */
 int access_work(const struct access *x, struct secret_work *w, struct err *e) MUST_CHECK;
 
 #endif

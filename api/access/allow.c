@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Decides which actions roles permit: loads the grants of the caller and its groups, and compares
- * actions and scopes. Grants are in the arena. On the loop's thread.
+ * actions and scopes. Grants are in the caller's arena. Called only on the loop's thread.
  */
 #include <string.h>
 #include <strings.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks a scope, and whether the sender may assign roles there or change a principal who has some;
- * writes role assignments. Keeps no state: rows decide each time. Texts are in the request's arena.
- * On the loop's thread.
+ * Checks a scope, and whether the sender may assign roles there or change a principal who has
+ * roles; stores role assignments. Keeps no state: each check reads the database. Texts are in the
+ * request's arena. Called only on the loop's thread.
  */
 #include <string.h>
 #include <strings.h>
@@ -15,7 +15,8 @@
 #define SUBSCRIPTIONS "/subscriptions/"
 #define ASSIGN        "Microsoft.Authorization/roleAssignments/write"
 
-/* Segments that are not empty, without control characters. */
+/* Whether `s` is a path: "/" before each segment, no empty segment, no control character, `?` or
+ * `#`. */
 static bool is_path(const char *s)
 {
     size_t n = strlen(s);
@@ -27,7 +28,7 @@ static bool is_path(const char *s)
     return true;
 }
 
-/* A getter: whether the path begins with the id of a subscription. */
+/* 1: the path begins with the id of an existing subscription; 0: it does not; -1: err. */
 static int is_known(const struct access *x, struct arena *a, const char *path, struct err *e)
 {
     struct subscription s;
@@ -65,7 +66,8 @@ int access_check_assign(const struct access *x, struct request *r, const char *s
     return access_verdict(&g, ASSIGN, scope) == ACCESS_YES ? 0 : access_refuse(r, ASSIGN, scope, e);
 }
 
-/* Somebody who logs in as the principal may use the rights that access policies give it. */
+/* Somebody who gets the principal's secret can use the rights that access policies of vaults give
+ * the principal, so the sender must be allowed to assign roles at each of these vaults. */
 static int check_over_vaults(const struct access *x, struct request *r, const char *object_id,
                              struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Users, service principals and subscriptions: first the configured ones, which have no rows, then
- * those of the database. Rows are in the arena. On the loop's thread.
+ * Finds users, service principals and subscriptions: first the configured ones, which have no rows,
+ * then those in the database. Results are in the arena. Called only on the loop's thread.
  */
 #include <ctype.h>
 #include <string.h>
@@ -58,7 +58,7 @@ bool access_is_now(const struct credential *c, int64_t now_us)
     return c->starts_us <= now_us && (!c->ends_us || c->ends_us > now_us);
 }
 
-/* A service principal's secrets are those of its application, too. */
+/* The secrets of a principal. A service principal also has the secrets of its application. */
 static int secrets_of(const struct access *x, struct arena *a, const char *object_id,
                       struct credential **rows, size_t *n, struct err *e)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A quote in a text is doubled. False: there is another single quote than the one at the end. */
+/* Replaces each doubled quote by one quote. False: `s` contains a quote that is not doubled. */
 static bool unquote(char *s)
 {
     char *to = s;

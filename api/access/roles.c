@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of roles with their actions, and the match of an action with a pattern with *. Static
- * and constant; any thread.
+ * The table of roles with their actions, and the match of an action with a pattern with *. The data
+ * is constant; any thread may use it.
  */
 #include "api/access/roles.h"
 
@@ -167,7 +167,8 @@ const struct role *role_by_name(const char *name)
     return NULL;
 }
 
-/* After a mismatch only the last `*` is extended, so that the time is bounded. */
+/* After a mismatch only the text of the last `*` is made longer: the time is at most the product of
+ * both lengths. */
 static bool fits(const char *pattern, const char *s)
 {
     const char *star = NULL, *from = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Role definitions: the builtin ones of Azure, with Azure's GUIDs, and two of batchaid. They cannot
- * be changed.
+ * Role definitions: Azure's built-in roles, with Azure's GUIDs, and two roles of batchaid. Clients
+ * cannot change them.
  */
 #ifndef API_ACCESS_ROLES_H
 #define API_ACCESS_ROLES_H
@@ -18,15 +18,15 @@
  * may write pools or clusters have it. */
 #define ACTION_RUN_AS_ADMIN "batchaid/nodes/runAsAdmin/action"
 
-/* Another: have a terminal in a running job of somebody else. Only a role that names it has it: no
- * `*` covers it (access_named()). */
+/* Another action of batchaid: open a terminal in a running job of somebody else. A role must name
+ * the action: a `*` does not include it (access_named()). */
 #define ACTION_ENTER_JOBS "batchaid/jobs/enter/action"
 
 #define ROLE_PATTERNS 16
 
-/* Lists of patterns, up to a NULL; `*` is any text. An action is permitted if a pattern of
- * `actions` matches and none of `not_actions`; data actions in the same way. `own_actions`: the
- * actions that are permitted only on resources that the principal has made. */
+/* Each list of patterns ends with NULL; `*` matches any text. An action is permitted if a pattern
+ * of `actions` matches and no pattern of `not_actions` matches; data actions in the same way.
+ * `own_actions`: actions that are permitted only on resources that the principal created. */
 struct role {
     const char *guid, *name, *description;
     const char *actions[ROLE_PATTERNS], *not_actions[ROLE_PATTERNS];

@@ -10,8 +10,8 @@
 static_assert(2 * SECRET_BYTES < ACCESS_SECRET_SIZE, "it fits");
 static_assert(crypto_pwhash_STRBYTES <= ACCESS_HASH_SIZE, "it fits");
 
-/* Less than libsodium's "interactive" memory, because many may log in at once, and most secrets are
- * random. */
+/* Less memory than libsodium's "interactive" setting, because many clients may log in at once. It
+ * is enough, because most secrets are random. */
 #define PASSES 2
 #define MEMORY (16 * 1024 * 1024)
 

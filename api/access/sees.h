@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists over all groups. Each caller gets the items that the caller's roles permit.
+ * Rights for lists over all resource groups: each caller gets the items that the caller's roles
+ * permit.
  */
 #ifndef API_ACCESS_SEES_H
 #define API_ACCESS_SEES_H
@@ -8,10 +9,12 @@
 #include "api/access/access.h"
 #include "model/resource.h"
 
-/* For service.may of such lists: every principal with a role may ask. Sets r->grant to the
- * principal's struct grants; NULL: the first principal, who sees everything. */
+/* The function service.may of services with such lists: every principal with any role may send the
+ * request. Sets r->grant to the principal's struct grants, or to NULL for the first principal, who
+ * may see everything. */
 int sees_may(struct request *r, const struct access *x, struct err *e) MUST_CHECK;
-/* Whether roles (NULL: the first principal's) allow reading a job. */
+/* Whether the roles `held` allow reading a job. NULL: the first principal, who may read all jobs.
+ */
 bool sees_job(const struct grants *held, const struct job *j);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A path is levels and, after each "providers/NAMESPACE", pairs of type and name:
+ * Finds the action and the scope of a path. A path contains pairs of type and name, also after
+ * "providers/NAMESPACE":
  *
  * /subscriptions/S/resourceGroups/G/providers/Microsoft.BatchAI/workspaces/W/clusters/C
  *
- * The types form the action, the whole path is the scope. A path that ends with a type is a list,
- * or, for a POST, an action on the resource above.
+ * The action consists of the types; the scope is the whole path. A path that ends with a type names
+ * a list, or, for a POST, an action on the resource before that type.
  */
 #include <string.h>
 #include <strings.h>
@@ -14,7 +15,8 @@
 
 #define IN_SUBSCRIPTION "Microsoft.Resources/subscriptions"
 
-/* POSTs that only read, but return keys. Other list POSTs return no keys. */
+/* POSTs that read keys and so need a right of their own. Other POSTs with "list..." return no keys
+ * and need only the right to read. */
 static const char *const key_lists[] = {"listKeys", "listAccountSas", "listServiceSas"};
 
 static bool lists_without_keys(const char *verb)
@@ -45,7 +47,7 @@ static const char *path_of(struct request *r, int n)
     return path;
 }
 
-/* "NAMESPACE/type/type" of the segments from the namespace to `end`. */
+/* "NAMESPACE/type/type" from the segments from index `ns`, the namespace, to before `end`. */
 static const char *types_of(struct request *r, int ns, int end)
 {
     const char *out = r->segment[ns];
@@ -59,8 +61,8 @@ static bool is(const struct request *r, int i, const char *name)
     return i < r->n_segments && strcasecmp(r->segment[i], name) == 0;
 }
 
-/* The index of the last segment "providers" that is not a name; 0: none. Types and names alternate,
- * beginning with the type "subscriptions". */
+/* The index of the last segment "providers" that is a type and not a name; 0: none. Types and names
+ * alternate, and "subscriptions" is the first type. */
 static int find_provider(const struct request *r)
 {
     int at = 0;
@@ -80,13 +82,14 @@ static void own_target(struct request *r, struct access_target *out)
                                list ? list : "", list ? "/" : "", verb_of_method(r->method));
 }
 
-/* A path below "locations", such as usages or operations, has the subscription as its scope. */
+/* Whether the path is below "locations", such as usages or operations. Its scope is the
+ * subscription. */
 static bool is_in_location(const struct request *r, int ns)
 {
     return is(r, ns + 1, "locations");
 }
 
-/* An action on a resource: `at` is the index of "providers". */
+/* The target of a POST that is an action on a resource. `at` is the index of "providers". */
 static void verb_target(struct request *r, int at, const char *verb, struct access_target *out)
 {
     int ns = at + 1, above = r->n_segments - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The administration of the site (machines), and the records of the daemon's work:
+ * The part of the API for administrators: machines, and records of the daemon's work. See
  * docs/admin-api.md.
  */
 #ifndef API_ADMIN_ADMIN_H
@@ -23,14 +23,14 @@ struct storage;
 struct terminals;
 struct wakes;
 
-/* Called when a subscription was removed; `gone` may be NULL. */
+/* `gone` is called after a subscription was removed; it may be NULL. */
 struct admin_watch {
     void (*gone)(const void *ctx, const char *subscription);
     const void *ctx;
 };
 
-/* Reads the configuration again. `done` is called once, later: with the changes, borrowed; or with
- * the reason why nothing has changed. */
+/* `ask` reads the configuration again and later calls `done` once: with the changes (borrowed), or
+ * with the reason `why` nothing has changed. */
 typedef void admin_reloaded(void *ctx, const json_t *changed, const struct err *why);
 struct admin_reload {
     void (*ask)(void *of, admin_reloaded *done, void *ctx);
@@ -49,7 +49,7 @@ struct admin {
     struct terminals *terminals;
     struct gpu_board *gpus;
     struct event_streams *event_streams;
-    const char *authority; /* the certificate of the authority for clients, as PEM text */
+    const char *authority; /* certificate of the CA for clients, PEM */
     struct admin_watch watch;
     struct admin_reload reload;
 };

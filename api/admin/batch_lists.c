@@ -2,8 +2,8 @@
  *
  * Pools, jobs and tasks of Azure Batch in compact rows, of all accounts that the caller may read:
  * by account, then by name. Rows are read in slices. The place of a row is ACCOUNT/NAME. The first
- * page says how many there are: if it has all, or if the caller asks for that; then rows are looked
- * at beyond the page's end.
+ * page contains the number of rows if the page is the whole list, or if the caller asks for the
+ * number; in the second case the rows after the page are read and counted, too.
  */
 #include <assert.h>
 #include <string.h>
@@ -22,16 +22,16 @@
 #define ROWS_MAX     1000
 #define BATCH        200   /* rows read at once */
 #define STATES_MAX   10    /* of a kind */
-#define LOOKED_MAX   10000 /* rows for one request, whatever matches the state: some 100 ms */
+#define LOOKED_MAX   10000 /* rows read for one request: some 100 ms */
 
 struct batch_listing;
 
-/* A kind of rows. */
+/* Pools, jobs or tasks. */
 struct rows_kind {
-    const char *noun, *action; /* action: that reads them */
+    const char *noun, *action; /* action: the right to read */
     size_t size;
     const struct enum_name *states;
-    /* Reads the rows behind l->name. */
+    /* Reads the rows whose names are after l->name. */
     int (*read)(struct batch_listing *l, struct slices *s, struct err *e);
     const char *(*name_of)(const void *row);
     const char *(*state_of)(const void *row);
@@ -44,18 +44,18 @@ struct batch_listing {
     struct page *page;
     const char *states; /* NULL: all */
     bool only;          /* one account */
-    bool in_account;    /* the account has rows that were not read */
-    bool is_first;      /* page of the list */
+    bool in_account;    /* the account has more rows */
+    bool is_first;      /* this is the list's first page */
     bool counts;        /* the caller wants to know how many there are */
-    bool full;          /* the page is; what follows is only counted */
+    bool full;          /* the page is full: the rest is counted */
     int64_t account_id;
-    int64_t job_id; /* of the tasks */
-    /* Names of the last account that was read; they outlive the request's memory, which ends with
-     * each batch. */
+    int64_t job_id; /* the tasks' job */
+    /* Names of the last account that was read. They are outside the request's arena, because that
+     * is emptied after each batch. */
     struct strbuf account, group, subscription;
     struct strbuf name; /* of the last row in this account */
     long looked;
-    long count; /* of the rows that match */
+    long count; /* of the rows with a wanted state */
 };
 
 static void rows_free(void *ctx)
@@ -79,7 +79,7 @@ static const char *text_of(const struct strbuf *b)
     return b->len > 0 ? b->s : "";
 }
 
-/* The part of a list behind the last row. */
+/* The next part of the list: the rows after the last row that was read. */
 static struct st_names part_of(const struct batch_listing *l)
 {
     return (struct st_names){.after = text_of(&l->name), .limit = BATCH};
@@ -113,7 +113,7 @@ NAMED(pool)
 NAMED(job)
 NAMED(task)
 
-/* Takes the members of `more`; NULL values were left out. */
+/* Moves the members of `more` to `to`. json_pack() has omitted members that are NULL. */
 static void add(json_t *to, json_t *more)
 {
     json_auto_t *taken = more;
@@ -175,7 +175,8 @@ static const struct rows_kind pools = KIND(pool, SEEN_BATCH_POOLS),
                               jobs = KIND(job, SEEN_BATCH_JOBS),
                               tasks = KIND(task, SEEN_BATCH_JOBS);
 
-/* The next page begins behind this row, unless it belongs to that page itself. */
+/* The next page will begin after this row. Does nothing if the page is full: then the row belongs
+ * to the next page. */
 static void pass(struct batch_listing *l, const char *key)
 {
     if (!l->full)
@@ -190,7 +191,7 @@ static void set(struct strbuf *b, const char *text)
     strbuf_puts(b, text);
 }
 
-/* Continues with an account, from the row behind `name` on. */
+/* Makes account `b` the current account; reading begins after the row `name`. */
 static void enter(struct batch_listing *l, const struct batch_account *b, const char *name)
 {
     l->account_id = b->id;
@@ -201,8 +202,8 @@ static void enter(struct batch_listing *l, const struct batch_account *b, const 
     set(&l->name, name);
 }
 
-/* Looks at the next account: 1; 0: there is none. It is left out if the caller may not read it: the
- * place of a row never names it, and costs nothing of LOOKED_MAX, so that each page has a place. */
+/* Reads the next account: 1; 0: there is none; -1: err. An account that the caller may not read is
+ * skipped: it is never part of a row's place, and does not count for LOOKED_MAX. */
 static int next_account(struct batch_listing *l, struct err *e)
 {
     struct batch_account_rows rows;
@@ -267,7 +268,7 @@ static int add_row(struct slices *s, const void *row, struct err *e)
     page_add(l->page, key, json_incref(shown));
     l->full = l->page->more && l->counts;
     if (l->full)
-        l->page->more = false; /* others are counted */
+        l->page->more = false; /* later rows are only counted */
     return 0;
 }
 
@@ -282,7 +283,7 @@ static void begin(struct page *p)
     strbuf_puts(&p->text, "{\"value\":[");
 }
 
-/* The next page begins behind the last row that was read, whether it was shown or not. */
+/* `next` is the last row that was read, whether the row was shown or not. */
 static void end(struct page *p)
 {
     const struct batch_listing *l = p->of;
@@ -311,7 +312,7 @@ static int find_account(struct batch_listing *l, const char *name, struct batch_
                    "There is no Batch account '%.60s' that you may read.", name);
 }
 
-/* Begins in the account of the query, or behind `after`. */
+/* Begins with the account in the query, or after the place `after` of the query. */
 static int find_begin(struct batch_listing *l, struct err *e)
 {
     struct request *r = l->r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The counters of each room since the start, for benchmarks and administrators.
+ * The counters of each part of the daemon since its start, for benchmarks and administrators.
  */
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of the daemon's own operations. They are those of the resource manager, because
- * the clients are the same, and a few more.
+ * The error codes of batchaid's own operations: the resource manager's codes, because the clients
+ * are the same, and a few more.
  */
 #ifndef API_ADMIN_ERRORS_H
 #define API_ADMIN_ERRORS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads events into the ring, some in each turn of the loop: new ones up to the last that is on
- * disk, and older ones for a client that continues from before. Removals have no rows: they are
- * noted as they happen, and come into the ring when they are on disk.
+ * Reads events from the database into the ring, some in each turn of the loop: new events up to the
+ * last one on disk, and older events for a client that continues a former stream. The removal of a
+ * resource has no row: it is recorded when it happens, and put into the ring when it is on disk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "storage/storage.h"
 
 #define EVENTS_PER_TURN 64 /* some 3 ms */
-/* Clients that read get them in some rounds, before they leave the ring. */
+/* A part of the ring, so that clients that read get the events before newer ones push them out. */
 #define EVENTS_PER_ROUND (EVENT_RING_EVENTS / 4)
 
 void event_id(const struct event *ev, char out[EVENT_ID_SIZE])
@@ -45,7 +45,8 @@ int event_feed_begin(struct event_feed *f, struct err *e)
     return rc;
 }
 
-/* 0: its resource is gone, or has no events. The text is the buffer's, the rest in the arena. */
+/* Makes *out from `ev`: 1; 0: its resource is gone, or has no events; -1: err. out->text is in the
+ * buffer `text`, the rest in the arena. */
 static int make(const struct event_feed *f, struct arena *a, const struct event *ev,
                 struct strbuf *text, struct ring_event *out, struct err *e)
 {
@@ -93,8 +94,8 @@ static struct removal *take_first(struct event_feed *f)
     return r;
 }
 
-/* Adds the removals whose place is reached: all events before it, and the event at it, are in the
- * ring. */
+/* Adds to the ring each removal whose number is below `before`: the ring has all events up to that
+ * number. */
 static void add_removals(struct event_feed *f, int64_t before)
 {
     while (f->removals && f->removals->one.seq < before) {
@@ -186,7 +187,7 @@ bool event_feed_more(struct event_feed *f)
 /* --- removals -----------------------------------------------------------------------------------
  */
 
-/* A part of the turn may have been undone. */
+/* Whether the resource still exists: its removal may have been rolled back. */
 static bool is_there(const struct removal *r)
 {
     struct arena a;
@@ -198,7 +199,7 @@ static bool is_there(const struct removal *r)
     return there;
 }
 
-/* A client that has the last event on disk may lack the removal, because the removal comes after
+/* The removal is on disk. It gets the number of the last event on disk, because it belongs after
  * that event. */
 static void on_removed(void *ctx, const struct err *why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a stream begins: after the event that its client got last, if that event is still there.
- * After the restore of a backup another event may have its number.
+ * Finds where a stream begins: after the last event that its client got, if that event still
+ * exists. After a backup was restored, another event may have the same number.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,8 @@
 
 #define TAG_DIGITS 8
 
-/* "-0a1b2c3d"; returns the text behind. NULL: not such a tag. */
+/* Reads a tag like "-0a1b2c3d" and returns the text after it. NULL: `text` does not begin with a
+ * tag. */
 static const char *parse_tag(const char *text, unsigned *out)
 {
     if (*text != '-' || strspn(text + 1, "0123456789abcdef") < TAG_DIGITS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A circle of pointers, made when it is first needed; an event is one allocation.
+ * The ring is an array of pointers, allocated when it is first needed; each event is one
+ * allocation.
  */
 #include "api/admin/event_ring.h"
 

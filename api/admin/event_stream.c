@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Streams and their rounds. Between rounds there is one timer a second, while there are streams:
- * for rights, comments and machines. A stream ends from outside (its client leaves, the server
- * stops), or because its login or its rights have ended; then its last event is `end`.
+ * Streams and their rounds. While there are streams, a timer of one second checks rights, sends
+ * comments to silent clients and looks for changed machines. A stream ends when its client leaves
+ * or the server stops, or when its login or its rights have ended; in the last two cases its last
+ * event is `end`.
  */
 #include "api/admin/event_stream.h"
 
@@ -25,9 +26,9 @@
 #define SESSION_MS   5000
 #define RETRY_MS     2000 /* how long clients wait before they connect again */
 #define BATCH_BYTES  (128 * 1024)
-#define TURN_NS      2000000 /* of a turn of the loop for streams; others are served then */
-#define LOOKED_MAX   512     /* events that are judged for a text */
-#define MACHINES_MAX 200     /* named in an event */
+#define TURN_NS      2000000 /* of each turn of the loop, for streams */
+#define LOOKED_MAX   512     /* events that are checked for one text */
+#define MACHINES_MAX 200     /* names in one event */
 #define TYPE         "text/event-stream"
 
 struct stream {
@@ -39,10 +40,10 @@ struct stream {
     unsigned version;  /* of the viewer's roles */
     int64_t at;        /* position of its next event */
     int64_t wanted;    /* events after this number are being read for it; -1: none are */
-    uint64_t machines; /* the changes of machines that it knows */
+    uint64_t machines; /* number of the last change it got */
     uint64_t sent_ms;
-    int64_t login_ends_us;  /* 0: not known */
-    struct session session; /* id "": it has a token */
+    int64_t login_ends_us;  /* 0: no known end */
+    struct session session; /* id "": the client has a token */
     uint64_t asked_ms;      /* when the session was last checked */
     bool ended;
 };
@@ -54,9 +55,9 @@ struct event_streams {
     struct event_viewers viewers;
     struct stream *first;
     size_t n;
-    struct stream *turn; /* the next to be served in this round */
+    struct stream *turn; /* the next to serve in this round */
     uv_timer_t *tick, *round;
-    uv_idle_t *work;   /* these three are NULL without streams */
+    uv_idle_t *work;   /* tick, round, work: NULL without streams */
     uint64_t round_ms; /* the end of the last round */
     bool again;        /* another round is due */
     uint64_t machines; /* the number of the last change of machines that was sent */
@@ -170,15 +171,15 @@ static void add_reason(struct strbuf *b, const char *type, const char *why)
     add_event(b, type, json_pack("{s:o}", "reason", jsontext_string(why)));
 }
 
-/* The id has a mark of the viewer's roles: a client that returns with other roles lacks events that
- * it may see now, and has events that it may not see. */
+/* The id contains a hash of the viewer's roles. It shows when a client continues with other roles:
+ * the client may lack events that it may see now, and have events that it may not see. */
 static void add_id(struct strbuf *b, const char *id, const struct event_viewer *v)
 {
     strbuf_printf(b, "id: %s-%08x\n", id, event_viewer_mark(v));
 }
 
-/* Adds the events from position `at` on that the viewer may see, up to some size. Returns the
- * position behind them. */
+/* Adds the events from position `at` on that the viewer may see, up to BATCH_BYTES. Returns the
+ * position after the last event that was checked. */
 static int64_t add_changes(struct strbuf *b, const struct event_ring *g,
                            const struct event_viewer *v, int64_t at)
 {
@@ -213,8 +214,8 @@ static void add_machines(struct strbuf *b, const struct fleet *fl, uint64_t sinc
     strbuf_putc(b, '\n');
 }
 
-/* Makes the next text of a stream, shared with other streams of its viewers; NULL: they may see
- * none of the new events. */
+/* Makes the next text of a stream; streams of viewers with equal roles share it. NULL: the viewers
+ * may see none of the new events. */
 static struct live_text *make_text(struct stream *s)
 {
     struct event_streams *all = s->all;
@@ -256,7 +257,7 @@ static void push_own(struct stream *s, struct strbuf *b)
     live_text_drop(t);
 }
 
-/* Live from now on. */
+/* Tells the client to read its lists again; the stream continues after the newest event. */
 static void push_reset(struct stream *s, const char *why)
 {
     struct strbuf b = STRBUF_INIT;
@@ -270,7 +271,7 @@ static void push_reset(struct stream *s, const char *why)
     push_own(s, &b);
 }
 
-/* The events that it wants have been read: it has a position from now on. */
+/* If the events that the stream waits for have been read, gives it a position in the ring. */
 static void settle(struct stream *s)
 {
     const struct event_feed *f = &s->all->feed;
@@ -281,7 +282,7 @@ static void settle(struct stream *s)
     s->wanted = -1;
 }
 
-/* Why it has to be reset; NULL: it has not. */
+/* The reason why the stream has to be reset; NULL: it does not have to be. */
 static const char *why_lost(const struct stream *s)
 {
     const struct event_feed *f = &s->all->feed;
@@ -371,7 +372,8 @@ static void end(struct stream *s, const char *why)
     live_text_drop(t);
 }
 
-/* Also sends the id, for a client that may see few of the events. */
+/* Sends a comment, so that the connection is not silent. Also sends the id of the newest event,
+ * because the client may not have got that event. */
 static void say_something(struct stream *s)
 {
     struct strbuf b = STRBUF_INIT;
@@ -382,7 +384,8 @@ static void say_something(struct stream *s)
     push_own(s, &b);
 }
 
-/* A session ends with a logout, or with the secret of its login. */
+/* Whether the login is still valid. A session ends with its logout, or when the secret of its login
+ * ends. */
 static bool has_login(struct stream *s, uint64_t now)
 {
     const struct directory *d = s->config->directory;
@@ -453,7 +456,7 @@ static struct live_text *first_text(const struct stream *s, bool resumes, const 
     return live_text_new(&b);
 }
 
-/* -1: err, and there is no stream. */
+/* Adds a stream. -1: err, and no stream was added. */
 static int enter(struct event_streams *all, const struct request *r, struct stream **out,
                  struct err *e)
 {

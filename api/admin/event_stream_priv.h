@@ -21,34 +21,35 @@ struct event_feed {
     const struct fleet *fl;
     struct event_ring ring;
     int64_t read; /* the number of the last event that was read */
-    int64_t goal; /* so far it is read in this round, but at most: */
-    int left;     /* events */
-    bool failed;  /* the events cannot be read; the next event tries again */
-    int64_t back; /* so far older events are read; FEED_NOT_BACK */
+    int64_t goal; /* the number up to which this round reads */
+    int left;     /* how many more events this round reads */
+    bool failed;  /* reading failed; the next round tries again */
+    int64_t back; /* older events are read back to this number, or FEED_NOT_BACK */
     char id[EVENT_ID_SIZE];
-    bool is_on;                      /* somebody has a stream */
-    struct removal *removals, *last; /* on disk, behind events that were not read yet; in order */
-    struct loop *loop;               /* its wall clock is shown */
-    void (*grown)(void *ctx);        /* the ring, between rounds */
+    bool is_on;                      /* there is a stream */
+    struct removal *removals, *last; /* on disk; wait for events to be read */
+    struct loop *loop;               /* for the time of removals */
+    void (*grown)(void *ctx);        /* a removal was added between rounds */
     void *ctx;
 };
 
-/* Watches removals from now on. The removals of earlier runs of the daemon are lost. */
+/* Watches removals from now on. The ring does not have the removals of earlier runs of the daemon.
+ */
 void event_feed_watch(struct event_feed *f);
 
-/* The id of an event, for clients: its number, and a mark. The mark distinguishes it from another
- * event that has its number after the database was restored. */
+/* The id of an event, for clients: its number, and a mark. The mark distinguishes the event from
+ * another event with the same number after the database was restored. */
 void event_id(const struct event *ev, char out[EVENT_ID_SIZE]);
 
-/* Begins at the last event on disk. */
+/* Empties the ring and begins to read after the last event on disk. */
 int event_feed_begin(struct event_feed *f, struct err *e) MUST_CHECK;
 void event_feed_end(struct event_feed *f);
-/* Before a round. */
+/* Call before each round. */
 void event_feed_round(struct event_feed *f);
 /* Reads some events. False: all events are read, or enough for this round. */
 bool event_feed_more(struct event_feed *f);
 
-/* Where a client wants to go on. */
+/* The event after which a client wants to continue. */
 struct event_from {
     bool is_given;
     int64_t seq;
@@ -56,7 +57,7 @@ struct event_from {
     unsigned tag, roles; /* roles: event_viewer_mark() */
 };
 int event_from_read(struct request *r, struct event_from *out, struct err *e) MUST_CHECK;
-/* *why: why it cannot go on from there, in the request's arena; NULL: it can. */
+/* *why: the reason why the client cannot continue there, in the request's arena; NULL: it can. */
 int event_from_judge(const struct event_feed *f, struct request *r, const struct event_from *from,
                      const char **why, struct err *e) MUST_CHECK;
 

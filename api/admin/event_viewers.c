@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A list, because few principals look at a page at a time. A viewer lives as long as it has
- * streams.
+ * Viewers are in a linked list, because few principals have streams at a time. A viewer is freed
+ * with its last stream.
  */
 #include "api/admin/event_viewers.h"
 
@@ -15,7 +15,7 @@
 #include "lib/hash.h"
 
 #define RIGHTS_MS        5000
-#define SHARED_ROLES_MAX 32 /* of a principal who shares texts with others */
+#define SHARED_ROLES_MAX 32 /* principals with more roles share no texts */
 #define UNREADABLE       "your roles cannot be read now"
 #define READ_MACHINES    "batchaid/nodes/read"
 
@@ -39,7 +39,8 @@ static bool has(const struct grants *g, const struct role_assignment *one)
     return false;
 }
 
-/* No role is assigned twice at a scope. */
+/* Whether both viewers have the same roles. Equal numbers suffice, because no role is assigned
+ * twice at a scope. */
 static bool sees_the_same(const struct event_viewer *a, const struct event_viewer *b)
 {
     bool same = a->first == b->first && a->roles == b->roles && a->grants.n == b->grants.n &&
@@ -59,7 +60,8 @@ static void leave_texts(struct event_viewer *v)
     free(t);
 }
 
-/* Call after the viewer's roles were read. */
+/* Lets the viewer share the texts of a viewer with equal roles. Call it after the viewer's roles
+ * were read. */
 static void share_texts(const struct event_viewers *all, struct event_viewer *v)
 {
     struct event_viewer *other = all->list;
@@ -155,7 +157,7 @@ void event_viewer_leave(struct event_viewers *all, struct event_viewer *v)
     free(v);
 }
 
-/* A viewer whose rights cannot be read has none, until its client connects again. */
+/* If the rights of a viewer cannot be read, its streams end; the client may connect again. */
 void event_viewers_ask(struct event_viewers *all, uint64_t now_ms)
 {
     struct err e;

@@ -11,8 +11,8 @@
 
 struct live_text;
 
-/* The latest text that streams got, for other streams at the same place. Viewers with equal roles
- * share it. */
+/* The latest text that was made, kept for other streams at the same position. Viewers with equal
+ * roles share it. */
 struct event_texts {
     size_t viewers;
     int64_t from, end, to;
@@ -28,8 +28,8 @@ struct event_viewer {
     struct arena arena; /* of the grants */
     struct grants grants;
     bool first, sees_machines;
-    const char *gone; /* why it may see nothing any more; NULL: it may */
-    unsigned version; /* of its roles */
+    const char *gone; /* why its streams must end; NULL: they need not */
+    unsigned version; /* counts changes of its roles */
     uint64_t asked_ms, roles;
 
     struct event_texts *texts;
@@ -40,16 +40,17 @@ struct event_viewers {
     struct event_viewer *list;
 };
 
-/* The viewer of a principal, with one more stream. -1: its rights cannot be read. */
+/* Finds or makes the viewer of a principal and counts one more stream. -1: the principal's rights
+ * cannot be read. */
 int event_viewer_enter(struct event_viewers *all, const struct principal *who, uint64_t now_ms,
                        struct event_viewer **out, struct err *e) MUST_CHECK;
 void event_viewer_leave(struct event_viewers *all, struct event_viewer *v);
 size_t event_viewer_streams(const struct event_viewers *all, const char *object_id);
 /* Reads again the rights of viewers whose rights were last read some time ago. */
 void event_viewers_ask(struct event_viewers *all, uint64_t now_ms);
-/* Forgets the last texts. */
+/* Drops the latest texts of all viewers. */
 void event_viewers_forget(struct event_viewers *all);
-/* A number that depends only on the viewer's roles, also after a restart of the daemon. */
+/* A hash of the viewer's roles; equal roles have the same hash after a restart of the daemon. */
 unsigned event_viewer_mark(const struct event_viewer *v);
 bool event_viewer_sees(const struct event_viewer *v, const struct ring_event *ev);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The history of jobs, clusters, pools of Azure Batch and nodes: changes of state in the order in
- * which they were committed. The latest of each resource are kept, and removed with it.
+ * which they were committed. For each resource the latest events are kept; they are removed with
+ * the resource.
  */
 #include <limits.h>
 
@@ -14,7 +15,7 @@
 
 #define EVENTS_MAX     1000
 #define EVENTS_DEFAULT 100
-#define SLICE          64 /* events that are read in a turn, with their resources */
+#define SLICE          64 /* events to read in a turn of the loop */
 
 struct event_list {
     const struct grants *grants; /* NULL: the first principal, who sees all */
@@ -23,7 +24,7 @@ struct event_list {
     bool at_end;
 };
 
-/* Adds the event if the caller may read it, like the stream of events. */
+/* Adds the event if the caller may read it. The stream of events uses the same rule. */
 static int add(struct request *r, struct arena *a, const struct event *ev, struct event_list *l,
                struct err *e)
 {
@@ -49,7 +50,7 @@ static bool is_full(const struct event_list *l)
     return json_array_size(l->list) >= (size_t)l->max;
 }
 
-/* Adds the next events, without those that the caller may not see. */
+/* Adds the next events that the caller may see. */
 static int add_slice(struct request *r, struct arena *a, struct event_list *l, struct err *e)
 {
     const struct st_page page = {.after = l->since, .limit = SLICE};
@@ -65,7 +66,8 @@ static int add_slice(struct request *r, struct arena *a, struct event_list *l, s
     return 0;
 }
 
-/* Events of others are passed over, so that an empty list means the end. */
+/* Reads further slices until the list is full or there are no more events: so an empty list means
+ * the end, even if the caller may see only few events. */
 static void list_more(struct request *r, void *ctx)
 {
     struct event_list *l = ctx;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows are read and written in slices. The first request for the whole list makes its text, and
- * those that come meanwhile wait for it; it is sent for FRESH_NS. A maker whose client leaves lets
- * the next become the maker. On the loop's thread.
+ * Rows are read and written in slices. The first request for the whole list makes the text (it is
+ * the maker); requests that arrive meanwhile wait for this text. The text is sent again to later
+ * requests for FRESH_NS. If the client of the maker leaves, another waiting request becomes the
+ * maker. On the loop's thread.
  */
 #include "api/admin/gpus.h"
 
@@ -23,16 +24,16 @@
 
 #define FRESH_NS          UINT64_C(1000000000)
 #define MACHINES_PER_TURN 200
-#define GPUS_MAX          10000 /* machines of a page */
+#define GPUS_MAX          10000 /* most machines of a page */
 #define ETAG_SIZE         (2 * crypto_generichash_BYTES_MIN + 5)
-#define GZIP_WINDOW       (15 + 16) /* of deflateInit2(): the largest, and a head of gzip */
+#define GZIP_WINDOW       (15 + 16) /* deflateInit2(): largest window, gzip header */
 #define GZIP_MEMORY       8
 
-/* The meanings of letters: the states, and `outside`. */
+/* Each GPU is shown as one letter: its state, or `outside`. */
 enum { GPU_OUTSIDE = GPU_STATES, LETTERS };
 static const struct {
     char letter;
-    const char *name; /* in `counts` */
+    const char *name; /* its name in the reply's `counts` */
 } letters[LETTERS] = {[GPU_FREE] = {'f', "free"},         [GPU_USED] = {'u', "used"},
                       [GPU_BUSY] = {'b', "busy"},         [GPU_IDLE] = {'i', "idle"},
                       [GPU_UNUSABLE] = {'x', "unusable"}, [GPU_OUTSIDE] = {'o', "outside"}};
@@ -45,17 +46,17 @@ struct gpu_board {
     size_t n_packed;
     char etag[ETAG_SIZE];
     uint64_t made_ns;       /* 0: never */
-    struct gpu_list *maker; /* NULL: nobody makes it now */
+    struct gpu_list *maker; /* the request that makes the text, or NULL */
 };
 
 struct gpu_list {
-    struct gpu_board *board; /* whose maker this is; NULL: a page, or one that waits */
+    struct gpu_board *board; /* this request is its maker; NULL: it is not */
     struct machines_reading *reading;
     long max;
     const char *after; /* "NUMBER/NAME" of the last machine of the page before; NULL: none */
     bool read, more;
     const struct machine_view *list;
-    size_t n, at, first; /* first: of the page */
+    size_t n, at, first; /* first: index of the page's first */
     size_t last;         /* the number of the page's last machine, from 1 on */
     long shown;
     uint64_t counts[LETTERS];
@@ -76,7 +77,7 @@ void gpu_board_free(struct gpu_board *b)
     free(b);
 }
 
-/* Somebody else may make the board. */
+/* Ends being the maker, so that another request may make the board. */
 static void give_up(struct gpu_list *l)
 {
     if (l->board)
@@ -151,7 +152,7 @@ static void end(struct gpu_list *l, struct arena *a)
 
 /* --- the board -------------------------------------------------------------------------------- */
 
-/* The names of machines are alike, and so are their GPUs: a tenth is left. */
+/* Compresses the text to about a tenth, because the names and GPUs of machines are alike. */
 static void pack(struct gpu_board *b)
 {
     z_stream z = {.next_in = (unsigned char *)b->text.s, .avail_in = (unsigned)b->text.len};
@@ -214,7 +215,8 @@ static struct replied *finish(struct request *r, struct gpu_list *l)
     return reply_board(r, b);
 }
 
-/* The number of the machine after which the page begins; if it is gone, of the place before it. */
+/* The index of the page's first machine: after the machine in `after`. If that machine is gone, its
+ * former number is used. */
 static size_t first_of(const struct gpu_list *l)
 {
     const char *slash = l->after ? strchr(l->after, '/') : NULL;
@@ -239,7 +241,7 @@ static int read_some(struct gpu_list *l, struct err *e)
     return 0;
 }
 
-/* NULL: the rest follows. */
+/* NULL: the list is not complete yet. */
 static struct replied *list_some(struct request *r, struct gpu_list *l)
 {
     struct err e;
@@ -261,7 +263,7 @@ static void list_more(struct request *r, void *ctx)
     request_finish(r, done);
 }
 
-/* The board: sent if it is fresh, waited for while somebody makes it, or made. */
+/* Sends the board if it is fresh. Otherwise waits while another request makes it, or makes it. */
 static void board_more(struct request *r, void *ctx)
 {
     struct gpu_list *l = ctx;

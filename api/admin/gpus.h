@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every GPU of the site at a glance, one letter for each. Many clients ask often, and all get the
- * same answer, so the list is made once and used for a while.
+ * A list of all GPUs of the site, one letter for each. Many clients request it often and all get
+ * the same answer, so the list is made once and used for a while.
  */
 #ifndef API_ADMIN_GPUS_H
 #define API_ADMIN_GPUS_H

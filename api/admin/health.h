@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Readiness and health of the daemon, for service managers and monitoring. Both are open to all,
- * because a probe cannot log in: they report problems in general, and numbers only to callers with
- * a token. docs/admin-api.md describes them.
+ * Readiness and health of the daemon, for service managers and monitoring. Both need no login,
+ * because a probe cannot log in: without a token a caller gets only general words about problems,
+ * with a token also numbers. docs/admin-api.md describes them.
  */
 #ifndef API_ADMIN_HEALTH_H
 #define API_ADMIN_HEALTH_H
@@ -17,7 +17,7 @@ struct storage;
 
 /* Conditions that make a running daemon not ready. */
 struct daemon_readiness {
-    bool seeding;  /* the daemon is being filled by a seed */
+    bool seeding;  /* a seed (a saved state) is being read */
     bool stopping; /* the daemon is stopping */
 };
 
@@ -39,9 +39,9 @@ static inline const struct daemon_health *health_of(const struct request *r)
     return r->deps;
 }
 
-/* --- measurements, and their judgement (health_judge.c) --- */
+/* --- measurements, and which are unhealthy (health_judge.c) --- */
 
-/* bytes that a database of this program needs to continue */
+/* free bytes below which the disk is unhealthy */
 #define HEALTH_DISK_LOW    INT64_C(33554432)
 #define HEALTH_LAG_HIGH_US INT64_C(1000000)
 
@@ -51,15 +51,15 @@ struct health_facts {
     int64_t disk_free, disk_total; /* bytes, of the state directory's file system */
     struct err nodes_unknown;      /* code ERR_NONE: the nodes could be counted */
     int nodes, nodes_unusable;     /* local nodes and machines */
-    int64_t lag_us;                /* delay of the loop until it returned to the request */
+    int64_t lag_us;                /* how late the loop served the request */
     /* how many handlers since the start were slow; the longest time of a handler, in
      * microseconds */
     int64_t slow, longest_us;
     int64_t up_us;
 };
 
-/* Whether all parts are healthy. Appends the names of the unhealthy ones to `list` (an array or
- * NULL). */
+/* Whether all parts are healthy. Appends the names of unhealthy parts to `list` (an array or NULL).
+ */
 bool health_judge(const struct health_facts *f, json_t *list);
 /* The whole report; new reference. */
 json_t *health_render(const struct health_facts *f);

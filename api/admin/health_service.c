@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Both answers wait until a test write is on disk, because all other answers wait for the disk; one
- * sync serves all probes in a turn of the loop.
+ * The answers about readiness and health wait until a test write is on disk, because the answers of
+ * all other requests wait for the disk, too. One sync is enough for all probes in a turn of the
+ * loop.
  */
 #include <errno.h>
 #include <string.h>
@@ -128,7 +129,8 @@ static void show_health(struct health_look *l)
     request_finish(l->r, reply_json(l->r, well ? 200 : 503, body));
 }
 
-/* Reads nodes in pieces: everybody may ask, and there may be thousands of nodes. */
+/* Reads nodes in pieces, because everybody may send this request and there may be thousands of
+ * nodes. */
 static void read_nodes(struct request *r, void *ctx)
 {
     struct health_look *l = ctx;
@@ -159,7 +161,7 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {"/batchaid/ready", "/batchaid/health", NULL};
 
-/* Everybody may ask; but a token must be valid. */
+/* Everybody may send the request, but a token in it must be valid. */
 static int may(struct request *r, struct err *e)
 {
     return request_header(r, "Authorization") ? auth_check(r, e) : 0;
@@ -178,5 +180,5 @@ const struct service health_service = {
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = health_words,
-    .unwatched = true, /* excluded from faults of tests, because probes are not tests */
+    .unwatched = true, /* probes are no tests: inject no faults here */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The jobs of all groups, the newest first, and the story of one job. `batchaid jobs` and `batchaid
- * explain` are the clients.
+ * The jobs of all groups, the newest first, and the history of one job. `batchaid jobs` and
+ * `batchaid explain` are the clients.
  */
 #include <limits.h>
 #include <string.h>
@@ -20,9 +20,10 @@
 
 #define JOBS_DEFAULT 100
 #define JOBS_MAX     1000
-/* The most jobs that one request looks at, whatever matches the filters: some 100 ms, in slices. */
+/* The most jobs that one request reads, whether they match the filters or not: some 100 ms, in
+ * slices. */
 #define LOOKED_MAX 10000
-#define JOBS_BATCH 200 /* read at once */
+#define JOBS_BATCH 200 /* rows that are read at once */
 
 static bool is(struct request *r, const char *filter, const char *value)
 {
@@ -75,14 +76,14 @@ struct job_list {
     struct request *r;
     struct page *page;
     uint64_t wanted;
-    int64_t since_us, at; /* at: the id of the last row that was looked at */
-    int64_t next;         /* the id after which the next page begins; 0: not full yet */
+    int64_t since_us, at; /* at: the id of the last row that was checked */
+    int64_t next;         /* the next page begins after this id; 0: page not full */
     long max, matching, looked;
-    enum exec_state state; /* 0: all; read by an index */
-    const char *maker;     /* NULL: all; the same */
+    enum exec_state state; /* 0: all */
+    const char *maker;     /* NULL: all */
     bool oldest_first, counts, is_first;
-    bool over;    /* all that follow are older than wanted */
-    bool skipped; /* rows follow that were not looked at */
+    bool over;    /* all further jobs are older than since_us */
+    bool skipped; /* further rows were not checked */
 };
 
 static void begin(struct page *p)
@@ -90,7 +91,8 @@ static void begin(struct page *p)
     strbuf_puts(&p->text, "{\"value\":[");
 }
 
-/* The first page also has the number of jobs that were looked at. */
+/* The first page also contains the number of matching jobs, if all were counted or the caller asked
+ * for it. */
 static void end(struct page *p)
 {
     const struct job_list *l = p->of;
@@ -104,7 +106,8 @@ static void end(struct page *p)
     strbuf_puts(&p->text, "}");
 }
 
-/* The page is full, and nobody wants to know how many more there are; or too many were looked at.
+/* Whether to stop reading: all further jobs are too old, LOOKED_MAX jobs were checked, or the page
+ * is full and the caller does not want the number of further jobs.
  */
 static bool is_enough(struct slices *s)
 {
@@ -112,7 +115,7 @@ static bool is_enough(struct slices *s)
     return l->over || l->looked >= LOOKED_MAX || (l->next && !l->counts);
 }
 
-/* Reads by the narrowest index that the filters allow; passes() checks the other filters. */
+/* Reads by the database index that fits the filters best; passes() checks the other filters. */
 static int read_batch(const struct job_list *l, struct job_rows *out, struct err *e)
 {
     struct storage *st = admin_of(l->r)->storage;
@@ -217,7 +220,7 @@ struct replied *all_jobs_list(struct request *r)
     return slices_reply(l->page, &kind, l, sizeof(struct job));
 }
 
-/* The path's scope: GROUP/WORKSPACE/EXPERIMENT/JOB, or GROUP/ACCOUNT/JOB/TASK. */
+/* The path names a job, GROUP/WORKSPACE/EXPERIMENT/JOB, or a task, GROUP/ACCOUNT/JOB/TASK. */
 struct replied *all_jobs_explain(struct request *r)
 {
     struct job j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A function for each member, so that a list with few members costs little. Sorted as the members
- * are shown.
+ * Each member has its own function, so that a list with few members needs little time. The
+ * functions are in the order in which the members are shown.
  */
 #include "api/admin/node_json.h"
 
@@ -53,7 +53,8 @@ static json_t *render_time(int64_t us)
     return json_string(text);
 }
 
-/* NULL: not known. A node that was not reached yet has one slot and nothing else. */
+/* NULL: the capacity is not known. A node that was not reached yet has one slot and nothing else.
+ */
 static json_t *render_capacity(const struct machine_view *m, const struct capacity *c)
 {
     if (m->has.slots == 0 || m->has.cores == 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of machines: filtered, sorted, in pages, with the wanted members only. Thousands of
+ * The list of machines: filtered, sorted, in pages, with the selected members only. Thousands of
  * machines with their GPUs are read and shown in several turns of the loop:
  *
  *   read briefly, all -> filter, sort, find the page -> complete and show the page's rows
  *
- * Without these wishes all are read completely at once. Memory is the request's.
+ * If the query has none of these options, all machines are read completely at once. Memory is the
+ * request's.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -71,19 +72,19 @@ static const struct order orders[] = {
 struct listing {
     struct machines_reading *reading;
     enum machines_depth depth;
-    /* the wishes; texts NULL: none */
+    /* the options of the query; a text NULL: not given */
     const char *states, *cluster, *begins, *after;
     const struct order *order; /* NULL: the inventory's */
     bool descends;
     uint64_t wanted;
     long max;
 
-    bool read;                /* the following is set */
+    bool read;                /* the members below are set */
     struct machine_view *all; /* in the inventory's order */
     size_t n_all;
-    struct machine_view **list; /* those that pass, in order */
-    size_t n, at, end;          /* the next, and the end of the page */
-    const char *next;           /* the place of the page's last row; NULL: it is the list's */
+    struct machine_view **list; /* the machines that pass the filter */
+    size_t n, at, end;          /* at: the next row; end: the end of the page */
+    const char *next;           /* place of the page's last row; NULL: last page */
     bool any;                   /* a row was written */
     struct strbuf text;
 };
@@ -122,8 +123,8 @@ static void sort(struct listing *l)
     }
 }
 
-/* The place of a row: its key and name; in the inventory's order its number there, as machines may
- * come and go between two pages. */
+/* The place of a row: KEY/NAME of the sort order. In the inventory's order NUMBER/NAME, because the
+ * machine may be removed before the next page. */
 static const char *token_of(const struct listing *l, struct arena *a, size_t i)
 {
     const struct machine_view *m = l->list[i];
@@ -131,8 +132,8 @@ static const char *token_of(const struct listing *l, struct arena *a, size_t i)
                     : arena_printf(a, "%zu/%s", (size_t)(m - l->all) + 1, m->name);
 }
 
-/* How many machines of the inventory are not behind a token: up to its machine; if this is gone, up
- * to the machine before it. */
+/* How many machines of the inventory earlier pages have had: up to the machine `name`; if it was
+ * removed, up to the machine before number `key`. */
 static size_t passed_by(const struct listing *l, const char *key, const char *name)
 {
     for (size_t i = 0; i < l->n_all; i++)
@@ -142,7 +143,7 @@ static size_t passed_by(const struct listing *l, const char *key, const char *na
     return number > 0 ? number - 1 : 0;
 }
 
-/* The first row behind a token. */
+/* The first row after the place KEY/NAME. */
 static size_t row_behind(const struct listing *l, const char *key, const char *name)
 {
     size_t i = 0, passed = l->order ? 0 : passed_by(l, key, name);
@@ -173,7 +174,7 @@ static int find_page(struct listing *l, struct arena *a, struct err *e)
     return 0;
 }
 
-/* 1: more is to read. */
+/* 1: more must be read; 0: all was read; -1: err. */
 static int read_some(struct request *r, struct listing *l, struct err *e)
 {
     int rc = fleet_machines_more(l->reading, e);
@@ -187,7 +188,7 @@ static int read_some(struct request *r, struct listing *l, struct err *e)
 
 /* --- the reply -------------------------------------------------------------------------------- */
 
-/* Whether the wanted members are all in a brief list. */
+/* Whether a brief list has all wanted members. */
 static bool is_brief(const struct listing *l)
 {
     for (size_t i = 0; node_members[i].name; i++)

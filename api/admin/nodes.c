@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A machine over HTTPS: show, drain, undrain, reboot. `batchaid nodes` is the client.
+ * The HTTPS routes for one machine: show, drain, undrain, reboot. `batchaid nodes` is the client.
  */
 #include <string.h>
 #include <strings.h>
@@ -15,7 +15,8 @@
 
 #define REASON_MAX 500 /* bytes */
 
-/* A brief list: the whole one costs ten times as much. */
+/* Finds a machine by name: 1, 0 (none) or -1. Reads a brief list, because the complete one takes
+ * ten times as long. */
 static int find(struct request *r, const char *name, struct machine_view *out, struct err *e)
 {
     struct fleet *fl = admin_of(r)->fleet;
@@ -33,7 +34,7 @@ static int find(struct request *r, const char *name, struct machine_view *out, s
     return rc;
 }
 
-/* The machine of the path, or -1. */
+/* Finds the machine in the path; fails if there is none. */
 static int machine_of(struct request *r, struct machine_view *out, struct err *e)
 {
     const char *name = request_param(r, "node");
@@ -70,7 +71,8 @@ struct replied *nodes_drain(struct request *r)
     return reply_machine(r, 200);
 }
 
-/* The last problem is cleared, so that the machine is tried again, and returned. */
+/* Also clears the machine's last problem, so that the fleet tries the machine again. The reply
+ * shows the machine. */
 struct replied *nodes_undrain(struct request *r)
 {
     struct err e;

@@ -2,15 +2,16 @@
  *
  * The queues of all clusters: running jobs with their limits, waiting jobs with their reasons and
  * expected starts. `batchaid queue` is the client. Made in slices, because there may be many rows.
- * A batch of rows is one of these: a cluster with the waiting jobs that its plan foresees, some
- * waiting jobs behind those, or some held jobs.
+ * A batch of rows is one of these: the running jobs of a cluster with the first waiting jobs, for
+ * which its plan has a start; some later waiting jobs; or some jobs that wait for other jobs
+ * ("held").
  *
- *   [next cluster] -> more waiting, while there are any -> held, while there are any -> ROW_END
+ *   [next cluster] -> later waiting jobs, batch by batch -> held jobs, batch by batch -> ROW_END
  *
- * A reply has the first rows of each cluster, and says how many it leaves out; if it is full, `cut`
- * says that later rows of any cluster are missing. With `rows` or `after` the reply is a page of
- * the whole list. A page continues after a row's mark, by the orders of the rows: a run that has
- * changed its place meanwhile may come twice or not at all.
+ * A reply contains the first rows of each cluster and the number of omitted rows; `cut` is true if
+ * the reply is full and later rows are missing. With `rows` or `after` in the query, the reply is a
+ * page of the whole list. A page continues after the last row's mark in the order of the rows: a
+ * run whose place has changed meanwhile may be listed twice or not at all.
  */
 #include <limits.h>
 #include <string.h>
@@ -32,11 +33,11 @@
 #define BATCH         500 /* of waiting or held jobs */
 #define NAME_SIZE     128 /* for the name of a cluster or pool: at most 64 letters */
 
-/* The rows of a cluster, in this order. The last one says how many rows were left out. */
+/* The rows of a cluster, in this order. ROW_END is the row with the number of omitted rows. */
 enum row_kind { ROW_RUNNING, ROW_WAITING, ROW_BEHIND, ROW_HELD, ROW_END };
 struct queue_row {
     enum row_kind kind;
-    size_t i; /* in its part of the batch */
+    size_t i; /* index in the array of its kind */
 };
 
 /* The kind of the next batch. */
@@ -46,27 +47,27 @@ struct queue_reply {
     struct request *r;
     struct page *page;
     const char *wanted;    /* NULL: all clusters */
-    long waiting, running; /* to show of each cluster */
+    long waiting, running; /* most rows to show of each cluster */
     bool paged;
-    struct queue_mark from; /* the last row of the page before; pool 0: there is none */
+    struct queue_mark from; /* the previous page's last row; pool 0: none */
     int64_t *ids;           /* of the pools */
     size_t n_ids, at;
     enum queue_part next;
     /* Members of the cluster whose rows are shown: */
     char name[NAME_SIZE];
-    struct pool pool;    /* its numbers alone outlive the batch */
-    long shown[ROW_END]; /* by kind */
-    json_int_t cut;      /* of the running jobs */
+    struct pool pool;    /* only its numbers are valid after the batch */
+    long shown[ROW_END]; /* rows by kind */
+    json_int_t cut;      /* running jobs that are not shown */
     bool more, sees;
-    size_t place;     /* of the last waiting job of all earlier batches */
+    size_t place;     /* of the last waiting job of earlier batches */
     size_t n_behind;  /* in this batch */
-    struct run last;  /* read; its numbers alone outlive the batch */
+    struct run last;  /* the last row read; only its numbers stay valid */
     json_t *left_out; /* borrowed */
     /* Members of the batch: */
     struct queue_row *rows;
     struct queue_view v;
-    struct run_rows runs; /* behind the view, or held */
-    struct job job;       /* of the last row, as many rows may be of one array */
+    struct run_rows runs; /* later waiting runs, or held runs */
+    struct job job;       /* of the last row: many rows may be of one array */
     const struct run *job_of;
     int job_found;
 };
@@ -79,7 +80,7 @@ static json_t *names(const struct queue_running *run)
     return out;
 }
 
-/* 1: the caller may see the job of this run, and asks for it; 0; or -1. */
+/* 1: the caller may see the job of this run and the query selects it; 0: not; -1: err. */
 static int is_asked_for(struct queue_reply *q, const struct run *run, struct err *e)
 {
     if (q->job_of && q->job_of->owner_kind == run->owner_kind &&
@@ -106,8 +107,8 @@ static struct queue_mark mark_of(const struct queue_reply *q, enum queue_order o
     return (struct queue_mark){q->pool.id, order, by, run_id, (int64_t)place};
 }
 
-/* Whether more rows of this kind were found than are shown. Counts only jobs that the caller asks
- * for, so that jobs of others hide none. */
+/* Whether `most` rows of this kind were already found before this one. Counts only jobs that the
+ * query selects, so that other jobs do not use up the limit. */
 static bool is_cut(struct queue_reply *q, enum row_kind kind, long most)
 {
     bool is = q->shown[kind]++ >= most;
@@ -115,7 +116,7 @@ static bool is_cut(struct queue_reply *q, enum row_kind kind, long most)
     return is;
 }
 
-/* The first running jobs are shown, the others counted. */
+/* Shows a running job; after the first q->running jobs it only counts. */
 static int add_running(struct queue_reply *q, size_t i, struct err *e)
 {
     const struct queue_running *run = &q->v.running[i];
@@ -140,7 +141,7 @@ static int add_running(struct queue_reply *q, size_t i, struct err *e)
     return 0;
 }
 
-/* 1: the run is to be shown; 0; or -1. */
+/* 1: the run must be shown; 0: it must not; -1: err. */
 static int is_shown(struct queue_reply *q, const struct queue_mark *at, const struct run *run,
                     enum row_kind kind, struct err *e)
 {
@@ -201,7 +202,7 @@ static int add_held(struct queue_reply *q, size_t i, struct err *e)
     return 0;
 }
 
-/* Adds how many rows were left out; nothing for a cluster of which the caller sees no job. */
+/* Adds the number of omitted rows; nothing for a cluster if the caller may see none of its jobs. */
 static int add_left_out(struct queue_reply *q, size_t i, struct err *e)
 {
     (void)i, (void)e;
@@ -227,7 +228,7 @@ static void begin_rows(struct slices *s, size_t n)
     s->n = 0;
 }
 
-/* Which rows come behind those that the plan foresees. */
+/* Sets which rows are read after those of the plan. */
 static void set_next(struct queue_reply *q)
 {
     const struct queue_view *v = &q->v;
@@ -269,7 +270,7 @@ static int fetch_cluster(struct slices *s, struct err *e)
     return 0;
 }
 
-/* Fetches the waiting jobs behind those of the plan; none if some were left out already. */
+/* Fetches the waiting jobs after those of the plan; none if a waiting job was already omitted. */
 static int fetch_behind(struct slices *s, struct err *e)
 {
     struct queue_reply *q = s->of;
@@ -351,7 +352,8 @@ static void end(struct page *p)
     strbuf_puts(&p->text, "}");
 }
 
-/* A part of each cluster, or a page of all. */
+/* Reads from the query which rows to show: the first rows of each cluster, or a page of all rows.
+ */
 static int read_part(struct queue_reply *q, long *rows, struct err *e)
 {
     struct request *r = q->r;

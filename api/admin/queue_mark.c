@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares the keys by which the rows are sorted; pure.
+ * Compares the keys by which the rows are sorted. Pure functions.
  */
 #include "api/admin/queue_mark.h"
 
@@ -34,7 +34,7 @@ void queue_mark_print(const struct queue_mark *mark, char text[QUEUE_MARK_SIZE])
                    mark->order, mark->by, mark->id, mark->place);
 }
 
-/* Reads a number and the character behind it. */
+/* Reads a number and the character `end` after it. */
 static int read_number(const char **text, char end, int64_t *out)
 {
     char *at;

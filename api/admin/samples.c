@@ -16,7 +16,7 @@
 #define MS_PER_S    1000
 #define US_PER_S    INT64_C(1000000)
 
-/* The finest steps that are still kept at `from`. */
+/* The finest resolution whose samples from time `from_s` are still kept. */
 static enum history_level finest(int64_t from_s, int64_t now_s)
 {
     int level = HISTORY_RAW;

@@ -39,7 +39,7 @@ int seen_use_read(struct request *r, enum resource_kind owner, int64_t owner_id,
                            e);
 }
 
-/* NULL: none, or it is not known. */
+/* The machine that had the node's name. NULL: none, or it is not known. */
 static const char *machine_of(const struct seen_use *use, const char *node)
 {
     for (size_t i = 0; node && i < use->n; i++)
@@ -82,7 +82,7 @@ static const char *maker(struct request *r, const struct job *j)
     return rc == 1 ? i.name : j->created_by;
 }
 
-/* Tasks of Azure Batch have no maker. */
+/* False for tasks of Azure Batch: they have no maker. */
 static bool is_mine(const struct request *r, const struct job *j)
 {
     return j->created_by && strcasecmp(j->created_by, r->who->object_id) == 0;
@@ -101,7 +101,7 @@ bool seen_job_is_by(struct request *r, const struct job *j)
                     (strncasecmp(name, wanted, n) == 0 && name[n] == '@'));
 }
 
-/* "the last part of a resource id" */
+/* The last part of a resource id. */
 static const char *last_of(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -113,7 +113,7 @@ static bool has_ended(const struct job *j)
     return j->exec_state == EXEC_SUCCEEDED || j->exec_state == EXEC_FAILED;
 }
 
-/* Left out for the configured subscription, because most jobs are in it. */
+/* NULL for the configured subscription: it is omitted, because most jobs are in it. */
 static json_t *subscription(struct request *r, const void *row)
 {
     const struct job *j = row;
@@ -183,7 +183,7 @@ static enum exec_state state_of(const struct run *run)
     return run->failure == 0 ? EXEC_SUCCEEDED : EXEC_FAILED;
 }
 
-/* An index of an array has its state and start from its run, not from the job. */
+/* State and start of an index of an array job are those of its run, not of the job. */
 json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run)
 {
     json_t *out = seen_job_render(r, j);

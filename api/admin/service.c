@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * batchaid's own part of the API (no service of Azure): its routes and struct service.
+ * batchaid's own part of the API, which Azure does not have: its routes and struct service.
  */
 #include <string.h>
 #include <strings.h>
@@ -62,7 +62,7 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {"/batchaid/{rest*}", NULL};
 
-/* Rights are checked job by job. */
+/* Whether the list checks the rights for each job. */
 static bool is_of_jobs(const struct request *r)
 {
     static const char *const of_jobs[] = {"queue", "jobs", "tasks", "batch", "usage", NULL};
@@ -72,21 +72,22 @@ static bool is_of_jobs(const struct request *r)
     return false;
 }
 
-/* Rights are checked share by share. */
+/* Whether the list checks the rights for each share. */
 static bool is_of_deleted(const struct request *r)
 {
     return r->n_segments > 2 && strcasecmp(r->segment[1], "storage") == 0 &&
            strcasecmp(r->segment[2], "deleted") == 0;
 }
 
-/* Rights are checked event by event. */
+/* Whether the stream checks the rights for each event. */
 static bool is_stream(const struct request *r)
 {
     return r->n_segments == 3 && strcasecmp(r->segment[1], "events") == 0 &&
            strcasecmp(r->segment[2], "stream") == 0;
 }
 
-/* The noun of the action. The right to read nodes includes their samples and GPUs. */
+/* The noun in the name of the right, from the path. The right to read nodes includes their samples
+ * and GPUs. */
 static const char *noun_of(const struct request *r)
 {
     const char *name = r->n_segments > 1 ? r->segment[1] : "";
@@ -94,8 +95,8 @@ static const char *noun_of(const struct request *r)
     return of_nodes ? "nodes" : name;
 }
 
-/* A principal who may submit a job somewhere may name a share for it, as the job's mounts do;
- * shares_name() has the limits. */
+/* A principal who may submit jobs somewhere may also create a share for them by its name, as a
+ * job's mounts do. shares_name() checks the limits. */
 static bool may_name_share(const struct request *r, const struct grants *g)
 {
     bool names = strcmp(r->method, "POST") == 0 && r->n_segments == 3 &&
@@ -107,8 +108,8 @@ static bool may_name_share(const struct request *r, const struct grants *g)
     return false;
 }
 
-/* Other paths belong to the subscription. Adding and removing users needs the right to assign
- * roles: an action below Microsoft.Authorization. */
+/* Rights to all other paths are checked at the subscription. Adding and removing users needs the
+ * right to assign roles: an action below Microsoft.Authorization. */
 static int may(struct request *r, struct err *e)
 {
     struct grants g;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists and restores deleted shares and containers, for a while after their deletion. Creates a
- * share.
+ * Lists deleted shares and containers and restores them, for some time after their deletion. Also
+ * creates a share.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static json_t *render(const struct share *s)
                      s->name, "deletedTime", s->deleted_us ? when : NULL);
 }
 
-/* The scope of the rights to a deleted share: its subscription, because account and group may be
- * somebody else's now. NULL: the first principal's alone. */
+/* The scope at which the rights to a deleted share are checked: its subscription, because account
+ * and group may belong to somebody else now. NULL: only the first principal has a right. */
 static const char *scope_of(struct request *r, const struct share *s)
 {
     return s->subscription ? arena_concat(&r->arena, "/subscriptions/", s->subscription) : NULL;
@@ -46,8 +46,8 @@ static bool may(struct request *r, const char *action, const struct share *s)
     return !held || (scope && access_verdict(held, action, scope) == ACCESS_YES);
 }
 
-/* Looks at DELETED_MAX rows at most, and adds those that the caller may see, until there are `max`.
- * *after: the last that it has looked at. */
+/* Reads at most DELETED_MAX rows, and adds those that the caller may see until the list has `max`.
+ * *after becomes the id of the last row that was checked. */
 static int add_some(struct request *r, int64_t *after, size_t max, json_t *list, struct err *e)
 {
     struct share_rows rows;
@@ -100,7 +100,7 @@ static void on_restored(void *ctx, const struct err *why)
     request_finish(w->r, why ? reply_err(w->r, why) : show(w->r, w->id));
 }
 
-/* A share that the caller may not see is not there. */
+/* For a share that the caller may not see, the error is the same as for a missing share. */
 static int check_restore(struct request *r, int64_t id, struct err *e)
 {
     struct share s;
@@ -122,7 +122,7 @@ struct replied *deleted_shares_restore(struct request *r)
     const char *number = request_param(r, "number");
     *w = (struct restoring){r, strtoll(number, &end, 10)};
     if (*end || *number == '-' || end == number)
-        w->id = 0; /* which no share has */
+        w->id = 0; /* no share has this id */
     if (check_restore(r, w->id, &e) < 0 ||
         shares_restore(admin_of(r)->shares, w->id, on_restored, w, &e) < 0)
         return reply_err(r, &e);
@@ -153,8 +153,8 @@ static int read_name(struct request *r, struct share_name *n, struct err *e)
     return 0;
 }
 
-/* Everybody may name shares of a new account, or of an account that they named first, as in a mount
- * without a key. */
+/* Everybody may create shares in a new account, and in an account that their own earlier request
+ * created implicitly, as in a mount without a key. */
 static int check_own(struct request *r, const struct share_name *n, struct err *e)
 {
     const struct grants *held = r->grant; /* NULL: the first principal */
@@ -175,7 +175,8 @@ static int check_own(struct request *r, const struct share_name *n, struct err *
                    s.name);
 }
 
-/* 1: *id is being made; 0: it is there, or nothing makes it. */
+/* 1: the share exists and is still being made; *id is its id. 0: the share is ready or does not
+ * exist. -1: err. */
 static int find_made(struct request *r, const struct share_name *n, int64_t *id, struct err *e)
 {
     struct storage *st = admin_of(r)->storage;
@@ -196,7 +197,8 @@ static void on_named(void *ctx, const struct err *why)
     request_finish(r, why ? reply_err(r, why) : reply_empty(r, 204));
 }
 
-/* The caller's next request may be for a file in it. */
+/* Replies only when the share is ready, because the caller's next request may be for a file in it.
+ */
 struct replied *shares_name(struct request *r)
 {
     int64_t id;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A story is composed from rows: events have the job's changes of state, allocations have the nodes
- * of each attempt. If the job waited, the last release of its nodes shows which run it waited for.
+ * The history of a job is composed from rows: events contain the job's changes of state,
+ * allocations contain the nodes of each attempt. If the job waited, the last release of one of its
+ * nodes shows for which run it waited.
  */
 #include "api/admin/story.h"
 
@@ -23,9 +24,9 @@ struct teller {
     struct allocation *parts; /* of all attempts */
     size_t n_parts;
     struct seen_use use;
-    int64_t queued_us; /* since when it waits, or waited for this attempt */
+    int64_t queued_us; /* when the wait for this attempt began */
     const char *who;   /* waits */
-    int attempt;       /* the last attempt in the story */
+    int attempt;       /* the last attempt that has a line */
     json_t *out;
 };
 
@@ -64,7 +65,7 @@ static const char *span(struct arena *a, int64_t us)
     return arena_printf(a, "%lld h %lld min", (long long)(s / 3600), (long long)(s / 60 % 60));
 }
 
-/* Names the run whose end freed the last of its nodes. */
+/* Adds a line with the run whose end released the last of the job's nodes. */
 static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *e)
 {
     struct arena *a = &t->r->arena;
@@ -144,7 +145,7 @@ static void tell_details(struct teller *t, int64_t at_us)
     }
 }
 
-/* The place of its output, if it ever ran. */
+/* Adds the place of the job's output, if the job ever ran. */
 static void tell_place(struct teller *t, int64_t at_us)
 {
     json_auto_t *doc = t->j->doc && t->attempt > 0 ? json_loads(t->j->doc, 0, NULL) : NULL;
@@ -176,7 +177,7 @@ static void tell_end(struct teller *t, const struct event *ev)
 static int tell_event(struct teller *t, const struct event *ev, struct err *e)
 {
     struct arena *a = &t->r->arena;
-    if (ev->from == ev->to) { /* its dependencies have changed, or one index of its array */
+    if (ev->from == ev->to) { /* an event about dependencies or an index */
         tell(t, ev->at_us, ev->reason ? ev->reason : "it waits for others");
         return 0;
     }
@@ -256,7 +257,7 @@ static void tell_waiting(struct teller *t, struct waiting_indexes *w)
     w->n = 0;
 }
 
-/* True: merged with the previous ones. */
+/* True: the run waits and was counted; false: it does not wait. */
 static bool add_waiting(struct waiting_indexes *w, const struct run *run)
 {
     if (run->state != RUN_WAITING)
@@ -267,7 +268,7 @@ static bool add_waiting(struct waiting_indexes *w, const struct run *run)
     return true;
 }
 
-/* The reason of the first waiting index. */
+/* Adds why the first waiting index waits. */
 static int tell_first(struct teller *t, const struct run *run, struct err *e)
 {
     if (run->id == 0)
@@ -277,7 +278,7 @@ static int tell_first(struct teller *t, const struct run *run, struct err *e)
     return tell_queue(t, e) < 0 ? -1 : 0;
 }
 
-/* The state of each index of an array. */
+/* Adds the state of each index of an array. */
 static int tell_indexes(struct teller *t, struct err *e)
 {
     struct arena *a = &t->r->arena;
@@ -313,8 +314,8 @@ static int tell_indexes(struct teller *t, struct err *e)
     return tell_first(t, &first, e);
 }
 
-/* The events of the cluster's creation: shares that were made because it names them. Its later
- * events do not belong to the job. */
+/* Adds the events of the cluster's creation: shares that were created because the cluster names
+ * them. Later events of the cluster do not belong to the job. */
 static int tell_cluster(struct teller *t, struct err *e)
 {
     struct event *events;

@@ -8,11 +8,11 @@
 #include "api/admin/admin.h"
 #include "model/resource.h"
 
-/* A list of {"time", "text"}, in order. NULL: err. */
+/* The history as an array of {"time", "text"}, ordered by time. NULL: err. */
 json_t *story_of(struct request *r, const struct job *j, struct err *e);
 
-/* The indexes of an array that have failed, in order; NULL: err. Empty if it is not an
- * array. Of the request. */
+/* The indexes of an array that have failed, in order; NULL: err. Empty if the job is not an array.
+ * In the request's arena. */
 json_t *story_failed_indexes(struct request *r, const struct job *j, struct err *e);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Subscriptions in addition to the configured one: for teams, or one for each test. Resources,
- * quotas and roles are separate for each; names of accounts and vaults are unique over all of them.
+ * Subscriptions in addition to the configured one: one for each team, or for each test. Each has
+ * its own resources, quotas and roles; names of accounts and vaults are unique over all
+ * subscriptions.
  */
 #include <string.h>
 #include <strings.h>
@@ -101,7 +102,8 @@ static int check_empty(struct request *r, const struct subscription *s, struct e
     return 0;
 }
 
-/* The removal also ends role assignments that others may have given in the subscription. */
+/* The removal also removes the role assignments in the subscription. If there are any, the sender
+ * needs the right to assign roles there. */
 static int check_roles(struct request *r, const struct subscription *s, struct err *e)
 {
     const char *scope = arena_concat(&r->arena, "/subscriptions/", s->guid);

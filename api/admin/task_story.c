@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A story is composed from the task's row: it has the instants of the last start, retry, requeue
- * and end.
+ * The history of a task is composed from its row, which has the times of the last start, retry,
+ * requeue and end.
  */
 #include "api/admin/task_story.h"
 
@@ -35,7 +35,7 @@ struct task_teller {
     struct batch_task task;
     struct batch_pool pool; /* id 0: there is none */
     struct seen_use use;
-    struct node node; /* its last; id 0: it never ran, or the node is gone */
+    struct node node; /* its last node; id 0: never ran, or node gone */
     struct story_line lines[LINES_MAX];
     size_t n;
 };
@@ -48,7 +48,7 @@ static void tell(struct task_teller *t, int64_t at_us, const char *text)
 
 /* --- its history --- */
 
-/* The message from the details of a failure, otherwise a text for its code. */
+/* The message in the details of a failure; without it the message of the failure itself. */
 static const char *message_of(const json_t *info)
 {
     size_t i;
@@ -89,7 +89,8 @@ static void tell_details(struct task_teller *t)
     }
 }
 
-/* A task that a seed has made has its files without a node. */
+/* Whether the task's output can be read. A completed task that came from a seed (a saved state) has
+ * files, but no node. */
 static bool has_output(const struct task_teller *t)
 {
     const struct batch_task *k = &t->task;
@@ -129,7 +130,7 @@ static void tell_past(struct task_teller *t)
              arena_printf(t->a, "queued again for another node: %d in all", k->requeues));
     if (k->start_us > 0) {
         const char *node = seen_node(t->r, &t->use, t->node.id, k->node_name);
-        /* A task that a seed has made as completed was on no node. */
+        /* a completed task that came from a seed was on no node */
         tell(t, k->start_us, node && *node ? arena_concat(t->a, "began on ", node) : "began");
     }
     if (k->state == BATCH_TASK_COMPLETED)
@@ -191,7 +192,7 @@ static bool is_among(int64_t id, const int64_t *ids, size_t n)
     return false;
 }
 
-/* The last failed preparation of its job on these nodes. NULL: err, or none. */
+/* A text about the last failed preparation task of the job on these nodes; "": none; NULL: err. */
 static const char *failed_preparation(struct task_teller *t, const int64_t *ids, size_t n,
                                       struct err *e)
 {
@@ -212,8 +213,8 @@ static const char *failed_preparation(struct task_teller *t, const int64_t *ids,
                         failure_of(t, last->failure));
 }
 
-/* Nodes of its pool on which its job's preparation failed get no task of the job. *all: no other
- * node is left. Adds a line, or fails. */
+/* Adds a line if the job's preparation task failed on nodes of the pool: these nodes get no task of
+ * the job. *all: the pool has no other node. */
 static int tell_unprepared(struct task_teller *t, bool *all, struct err *e)
 {
     struct node *nodes;

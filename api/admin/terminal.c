@@ -76,7 +76,7 @@ static int read_ask(struct request *r, struct terminal_ask *out, int *index, str
     return 0;
 }
 
-/* A command with a zero byte, or one that is not there at all, is refused by the reader. */
+/* Finds the job in the path; fails if the caller may not see the job. */
 static int find_job(struct request *r, struct job *j, struct err *e)
 {
     const struct admin *d = admin_of(r);
@@ -142,7 +142,7 @@ static int check_right(struct request *r, const struct job *j, struct err *e)
     return may < 0 ? -1 : may ? 0 : access_refuse(r, action, scope, e);
 }
 
-/* Notes an event, so that the owner of the job sees in its history who else was there. */
+/* Stores an event, so that the history of the job shows its owner who else opened a terminal. */
 static int tell_owner(struct request *r, const struct job *j, struct err *e)
 {
     if (j->created_by && strcasecmp(j->created_by, r->who->object_id) == 0)

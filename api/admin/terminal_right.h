@@ -10,12 +10,13 @@
 #include "model/resource.h"
 
 /* 1: the principal made the job and has a role to run jobs there, or has a role that names
- * ACTION_ENTER_JOBS there (a `*` does not cover it). 0: *action and *scope are the missing right,
- * in the arena. -1: err. */
+ * ACTION_ENTER_JOBS there (a `*` does not cover it). 0: the right *action at *scope is missing;
+ * both are in the arena. -1: err. */
 int terminal_may(const struct admin *d, struct arena *a, const struct principal *who,
                  const struct job *j, const char **action, const char **scope,
                  struct err *e) MUST_CHECK;
-/* Checks terminal_may() again later: the job or the principal may have been removed. */
+/* Repeats the check of terminal_may() later, for a job or a principal that may have been removed:
+ * 1: still permitted; 0: not; -1: err. */
 int terminal_still_may(const struct admin *d, const char *object_id, int64_t job_id,
                        struct err *e) MUST_CHECK;
 

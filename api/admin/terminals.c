@@ -2,8 +2,8 @@
  *
  * A terminal ends in two steps, in either order: its command ends (`near` becomes NULL, and the
  * last frame is sent), and its client leaves. A client that does not leave after the last frame is
- * closed. Its rights are asked again every few seconds: a token that expires ends nothing, a role
- * that was taken away does.
+ * closed. The rights of the client are checked again every few seconds: a terminal ends if a role
+ * was taken away, but not if the token expires.
  */
 #include "api/admin/terminals.h"
 
@@ -20,10 +20,10 @@
 
 #define TICK_MS   1000
 #define RIGHTS_MS 5000
-#define LEAVE_MS  30000         /* for a client to leave after the last frame */
-#define ENOUGH    (128U * 1024) /* bytes for the client: more output is acknowledged later */
+#define LEAVE_MS  30000         /* after the last frame, until the client leaves */
+#define ENOUGH    (128U * 1024) /* bytes for the client: with more, output is acknowledged later */
 #define TOO_MUCH                                                                                   \
-    (512U * 1024) /* no more is taken: only a node that breaks the protocol comes here */
+    (512U * 1024) /* unsent bytes for the client: with more, the node has broken the protocol */
 #define SIGNAL_MAX 64
 #define UNREAD_MAX                                                                                 \
     (TERMINAL_WINDOW_MAX + 2 * TERMINAL_FRAME_MAX) /* bytes of the client's frames                 \
@@ -36,7 +36,7 @@ struct terminal_stream {
     struct upgraded *client;
     struct terminal *near; /* NULL: the command has ended */
     struct terminal_frames in;
-    bool owes; /* an acknowledgement to the node, when all is sent */
+    bool owes; /* acknowledge to the node when all is sent */
     bool input_ended;
     char object_id[PRINCIPAL_ID_SIZE], by[PRINCIPAL_NAME_SIZE];
     char *job, *node;
@@ -49,7 +49,7 @@ struct terminals {
     const struct log *log;
     struct terminal_stream *first;
     int n;
-    uv_timer_t *timer; /* NULL: there are none */
+    uv_timer_t *timer; /* NULL: no terminals */
 };
 
 /* --- its end ------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ static void send_frame(struct terminal_stream *s, enum terminal_frame_kind kind,
     strbuf_free(&b);
 }
 
-/* The command has ended; further frames of the client are read and thrown away. */
+/* Records that the command has ended. Further frames of the client are read and thrown away. */
 static void note_over(struct terminal_stream *s, const struct terminal_end *end)
 {
     s->near = NULL;
@@ -164,7 +164,8 @@ static void control(struct terminal_stream *s, const struct terminal_frame *f)
         terminal_put(s->near, REMOTE_CONTROL, text, (size_t)n);
 }
 
-/* A client that does not read these gets no more room. */
+/* Tells the client that its bytes were taken. A client that does not read this may not send more.
+ */
 static void acknowledge(struct terminal_stream *s, size_t n)
 {
     size_t taken = n + TERMINAL_FRAME_HEADER;
@@ -195,11 +196,11 @@ static void serve_frame(struct terminal_stream *s, const struct terminal_frame *
     case TERMINAL_EXIT:
     case TERMINAL_FAILED:
     case TERMINAL_TAKEN:
-        break; /* no frames of a client */
+        break; /* clients do not send these: ignored */
     }
 }
 
-/* Handles frames as long as the node takes more bytes. */
+/* Handles the client's frames as long as the node takes more bytes. */
 static void serve_frames(struct terminal_stream *s)
 {
     struct terminal_frame f;
@@ -252,7 +253,7 @@ static const struct upgraded_events of_client = {
 /* --- time ---------------------------------------------------------------------------------------
  */
 
-/* False: its rights are gone, or cannot be read. */
+/* True: the client still has the right; false: it lost the right, or the right cannot be read. */
 static bool still_may(struct terminal_stream *s, uint64_t now)
 {
     struct err e;
@@ -280,7 +281,7 @@ static void on_tick(uv_timer_t *t)
 {
     struct terminals *all = t->data;
     for (struct terminal_stream *s = all->first, *next; s; s = next) {
-        next = s->next; /* looking at a stream frees no other */
+        next = s->next; /* look() frees at most this stream */
         look(s, uv_now(all->loop));
     }
 }

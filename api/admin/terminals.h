@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Open terminals: each is a client's connection (api/http/upgrade.h, lib/terminal_frames.h) and a
- * near end of a command on a node (scheduler/run/terminal.h), with bounded bytes in between. A
- * client that does not read stops the command's output, a command that does not read stops the
- * client.
+ * Open terminals. Each joins a client's connection (api/http/upgrade.h, lib/terminal_frames.h) with
+ * the daemon's end of a command on a node (scheduler/run/terminal.h); the bytes between them are
+ * bounded. If the client does not read, the command's output stops; if the command does not read,
+ * the client must stop sending.
  */
 #ifndef API_ADMIN_TERMINALS_H
 #define API_ADMIN_TERMINALS_H
@@ -17,14 +17,14 @@
 struct terminals;
 
 struct terminals *terminals_create(uv_loop_t *loop, const struct log *log);
-/* Call after the server has stopped, which ends all terminals. */
+/* Call it after the server has stopped: that ends all terminals. */
 void terminals_free(struct terminals *all);
 
 struct terminal_for {
     int64_t run_id, job_id;
     const char *job; /* its name, for the log */
 };
-/* ERR_QUOTA: too many. Replies with 101, unless it returns NULL with *e. */
+/* Opens a terminal and replies with 101. NULL: err; ERR_QUOTA: too many terminals are open. */
 struct replied *terminals_add(struct terminals *all, struct request *r,
                               const struct terminal_for *of, const struct terminal_ask *ask,
                               struct err *e);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The use by each owner: sums of the record of use, by users, groups, clusters, GPUs or
- * experiments. Callers see their use, and the use of groups where they have the right
- * batchaid/usage/read. The record is read in slices, because there may be many days, many
- * allocations that have not ended, and many rows of a day that is only partly in the interval.
+ * The use of nodes: sums of the record of use by user, group, cluster, GPU or experiment. Callers
+ * see their own use, and all use of groups where they have the right batchaid/usage/read. The
+ * record is read in slices, because there may be many days, many allocations that have not ended,
+ * and many rows of a day that is only partly in the interval.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 /* Rows that are read at once: some milliseconds. */
 #define SLICE 200
 
-/* An amount of one key of the report. */
+/* One line of the report: the sums of one key. */
 struct usage_line {
     const char *key;
     struct usage_sums sums;
@@ -33,7 +33,7 @@ struct report {
     struct st_usage_reading reading;
     struct usage_line *lines;
     size_t n, cap;
-    struct id_map subjects; /* the place of each subject's line plus 1; UNSEEN */
+    struct id_map subjects; /* index of each subject's line plus 1; UNSEEN */
     bool sliced;            /* the reply is sent by request_finish() */
 };
 
@@ -41,7 +41,7 @@ struct report {
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* The name with which somebody logs in; the object id of somebody who is gone. */
+/* The user's name for logging in; the object id if the user was removed. */
 static const char *by_user(struct report *rep, const struct usage_subject *s)
 {
     struct identity i;
@@ -129,7 +129,8 @@ static void add_line(struct report *rep, const struct usage_subject *s,
         (struct usage_line){arena_strdup(&rep->r->arena, rep->key_of(rep, s)), *sums};
 }
 
-/* A subject has many rows: its key and the right to see it are found once. */
+/* Adds a row to the sums. A subject has many rows: its key, and whether the caller may see it, are
+ * found only once. */
 static void take(void *ctx, const struct usage_subject *s, const struct usage_sums *sums)
 {
     struct report *rep = ctx;
@@ -200,7 +201,7 @@ static void on_turn(struct request *r, void *ctx)
         request_finish(r, done);
 }
 
-/* NULL: the rest follows in later turns. */
+/* NULL: later turns of the loop continue. */
 static struct replied *step(struct report *rep)
 {
     struct err e;

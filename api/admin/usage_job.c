@@ -19,7 +19,7 @@ struct used_resource {
     json_t *shown;
 };
 
-/* 1, 0 (none that the caller may see) or -1. */
+/* Finds the job or task in the path: 1; 0: there is none that the caller may see; -1: err. */
 static int find(struct request *r, const struct scope *s, struct used_resource *out, struct err *e)
 {
     struct job j;

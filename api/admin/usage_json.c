@@ -7,10 +7,10 @@
 #define GIB            INT64_C(1073741824)
 #define US_PER_MS      1000
 #define SHORT_MS       60000 /* a job that had nodes for a shorter time gets no advice */
-#define WELL_USED      0.5   /* if a job used less than this part, the advice says so */
+#define WELL_USED      0.5   /* advice if a job used less than this part */
 #define NEARLY_ALL     0.95
 #define LOST_MATTERS   0.25
-#define SAMPLED_ENOUGH 0.5 /* of GPU time, to say something about the rest */
+#define SAMPLED_ENOUGH 0.5 /* least part of GPU time with samples for advice */
 
 static void add(json_t *to, const char *name, int64_t n)
 {
@@ -42,12 +42,12 @@ void usage_show(json_t *to, const struct usage_sums *s)
 struct job_use {
     struct request *r;
     const struct usage_sums *s;
-    double gpus, cores;  /* that it had on average over its time on nodes */
-    int64_t memory;      /* bytes: the least that it had on a node; 0: the memory of the node */
-    int64_t memory_used; /* the most on one node, without page cache; 0: not sampled */
+    double gpus, cores;  /* averages over its time on nodes */
+    int64_t memory;      /* bytes: its least share on a node; 0: all */
+    int64_t memory_used; /* bytes: most on a node, without page cache; 0: unknown */
 };
 
-/* With at most `digits` digits, but never in powers of ten. */
+/* Prints n with at most `digits` significant digits, but never with an exponent. */
 static const char *amount(const struct job_use *u, int digits, double n)
 {
     return n >= 0.001 && n < 99 ? arena_printf(&u->r->arena, "%.*g", digits, n)

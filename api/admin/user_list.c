@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of service principals, the daemon's first, then of users, each with its roles. Made in
- * slices. A place is KIND/ID, because the ids of both kinds are numbers of one table.
+ * The list of principals, each with its roles: the daemon's service principal, other service
+ * principals, then users. Made in slices. The place of a row is KIND/ID, because both kinds are in
+ * one table and share its ids.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static void end(struct page *p)
     strbuf_puts(&p->text, "}");
 }
 
-/* Continues with the next kind, if this batch is the last of its kind. */
+/* Continues with the kind `next` (0: the list ends) after the last batch of a kind. */
 static void go_on(struct user_list *l, struct slices *s, enum identity_kind next)
 {
     s->at_end = next == 0;
@@ -110,7 +111,7 @@ static int read_place(struct user_list *l, const char *after, struct err *e)
                    after);
 }
 
-/* Counts all, with the daemon's service principal. */
+/* Counts all principals, including the daemon's service principal. */
 static int count(struct user_list *l, struct err *e)
 {
     int64_t services, users;

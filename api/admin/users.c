@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The users of the site: add, remove, and a new password. `batchaid user` is the client. A
- * generated password is only in the reply of its request, and nowhere else.
+ * generated password is shown only in the reply to its request; it is not stored.
  */
 #include <string.h>
 
@@ -244,7 +244,7 @@ struct replied *users_add(struct request *r)
 
 /* --- remove and reset ------------------------------------------------------------------------- */
 
-/* The user that the path names, whom the sender may change. */
+/* Finds the user in the path and checks that the sender may change this user. */
 static int find_user(struct request *r, struct identity *i, struct err *e)
 {
     const char *name = full_name(r, request_param(r, "user"));

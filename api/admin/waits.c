@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks the scheduler why a job waits, and words the answer. Memory is the request's. On the loop's
- * thread.
+ * Asks the scheduler why a job waits, and writes the answer as text. Memory is the request's. On
+ * the loop's thread.
  */
 #include "api/admin/waits.h"
 
@@ -9,7 +9,7 @@
 #include "model/capacity.h"
 #include "storage/storage.h"
 
-/* The name of the run's job; "" if the caller may not see it. */
+/* Sets *name to the name of the run's job; "another job" if the caller may not see it. */
 static int name_of(struct request *r, int64_t run_id, const char **name, struct err *e)
 {
     struct job j;
@@ -24,7 +24,7 @@ static const char *nodes(struct arena *a, int n)
     return arena_printf(a, "%d node%s", n, n == 1 ? "" : "s");
 }
 
-/* Missing nodes whose time is unknown. */
+/* Adds to the text the missing nodes for which no time is known. */
 static const char *uncertain(struct arena *a, const struct queue_view *v,
                              const struct plan_verdict *got, const char *text)
 {
