@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Role assignments: list, show, make, delete. The right to make an assignment depends on its scope.
- * Memory is the request's. On the loop's thread.
+ * Role assignments: list, show, create, delete. The right to create an assignment depends on its
+ * scope. Memory is the request's. On the loop's thread.
  */
 #include <string.h>
 #include <strings.h>
@@ -71,7 +71,7 @@ static const char *const forms[] = {"atScope()",
 struct assignments_look {
     const char *scope, *principal; /* principal NULL: anybody's */
     bool not_below;
-    struct grants *held; /* of the caller; NULL: sees all */
+    struct grants *held; /* the caller's; NULL: the caller may see all */
 };
 
 static bool wanted(const struct request *r, const struct assignments_look *l,
@@ -137,7 +137,8 @@ struct replied *role_assignments_list(struct request *r)
 
 /* --- one -------------------------------------------------------------------------------------- */
 
-/* A getter. An assignment at another scope is not found, because rights are checked by the path. */
+/* Finds the assignment in the path: 1, 0 (none) or -1. An assignment at another scope than the
+ * path's is not found, because the caller's rights are checked only for the scope in the path. */
 static int find(struct request *r, struct role_assignment *x, struct err *e)
 {
     int rc =
@@ -170,7 +171,8 @@ struct replied *role_assignments_delete(struct request *r)
     return show(r, 200, &x);
 }
 
-/* Without its condition an assignment would give more rights than its maker meant. */
+/* Refuses an assignment with a condition: without the condition it would give more rights than its
+ * maker wanted. */
 static int check_condition(const json_t *properties, struct err *e)
 {
     const char *text = json_string_value(json_object_get(properties, "condition"));
@@ -220,7 +222,8 @@ static bool is_same(const struct role_assignment *a, const struct role_assignmen
            strcasecmp(a->principal, b->principal) == 0;
 }
 
-/* 1: an equal assignment exists; 0: none; -1: another assignment has its name or its place. */
+/* 1: an equal assignment exists; 0: none exists; -1: err, also if a different assignment has the
+ * same name, or the same role, principal and scope. */
 static int check_present(struct request *r, const struct role_assignment *x,
                          struct role_assignment *present, struct err *e)
 {
@@ -242,7 +245,7 @@ static int check_present(struct request *r, const struct role_assignment *x,
     return 0;
 }
 
-/* A PUT of an assignment that exists changes its description. */
+/* A PUT of an existing assignment changes its description. */
 static struct replied *replace(struct request *r, struct role_assignment *present,
                                const char *description)
 {

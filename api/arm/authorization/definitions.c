@@ -6,7 +6,7 @@
 #include "api/access/filter.h"
 #include "api/arm/authorization/handlers.h"
 
-#define MADE "2015-02-02T21:55:09Z" /* the date of Azure's builtin roles */
+#define MADE "2015-02-02T21:55:09Z" /* the creation date of Azure's built-in roles */
 
 const char *role_definition_id(struct request *r, const char *guid)
 {

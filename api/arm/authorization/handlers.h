@@ -15,8 +15,8 @@
     X(ROLES_NO_GUID, 400, "InvalidRoleAssignmentId", 0)
 enum { ERROR_OWN_KINDS(ROLES_KINDS, ROLES_OWN) };
 
-/* A definition's id. It does not depend on the scope of the request, because clients compare
- * ids. */
+/* The resource id of a role definition. It does not depend on the scope of the request, because
+ * clients compare ids. */
 const char *role_definition_id(struct request *r, const char *guid);
 
 #endif

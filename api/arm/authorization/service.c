@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.Authorization as a service. Its rows begin at its provider, after any scope.
+ * Microsoft.Authorization as a service. The paths of its routes begin with its provider, after any
+ * scope.
  */
 #include <string.h>
 
@@ -24,7 +25,8 @@ static const struct route routes[] = {
 
 static ERROR_TABLE(authorization_words, ARM_ERRORS, ROLES_OWN)
 
-    /* Definitions are not secret, and a list of assignments shows only visible ones. */
+    /* Everybody may read role definitions, and may list assignments: the list contains only those
+       that the caller may see. */
     static int may(struct request *r, struct err *e)
 {
     struct grants g;

@@ -39,8 +39,8 @@ struct replied *batch_quotas_get(struct request *r)
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-/* Usual sizes: clients offer them for choice. A pool may use any size that the site's machines
- * serve. */
+/* Usual sizes, for clients that show a list of sizes. A pool may use any size that the site's
+ * machines serve. */
 static const struct size {
     const char *name, *family;
     int cores;
@@ -100,7 +100,7 @@ static bool listed(const json_t *list, const char *name)
     return false;
 }
 
-/* Further sizes that the site configured for its machines. */
+/* Adds the further sizes that the site has configured for its machines. */
 static int add_site(struct request *r, json_t *list, struct err *e)
 {
     struct machine_view *views;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a Batch account by the path, and renders the row, its document and the quotas. Memory is
+ * Finds a Batch account by the path, and shows it as JSON with its quotas. Memory is
  * the request's. On the loop's thread.
  */
 #include "api/arm/batch/account.h"
@@ -17,7 +17,7 @@
 #include "scheduler/front/batch/batch.h"
 #include "storage/storage.h"
 
-/* Shown, because clients check quotas; the machines are the real limit here. */
+/* Quotas that are shown, because clients check them. The cores are limited only by the machines. */
 #define CORE_QUOTA 100000
 #define POOL_QUOTA 100000
 #define JOB_QUOTA  1000000
@@ -74,7 +74,7 @@ json_t *batch_account_doc(const struct batch_account *b)
 
 /* --- showing one ------------------------------------------------------------------------------ */
 
-/* The default properties of the real service. */
+/* The default properties of an account in the real service. */
 static json_t *usual(void)
 {
     return json_pack("{s:s, s:s, s:{s:s}, s:[s, s, s]}", "poolAllocationMode", "BatchService",
@@ -181,7 +181,8 @@ int take_auto_storage(struct request *r, json_t *doc, struct err *e)
     set = auto_storage_of(doc);
     if (!set)
         return 0;
-    /* Checked before the account is looked for: so the reply does not show whether there is one. */
+    /* Check the right before searching the account: so the reply does not show whether it exists.
+     */
     const char *id = auto_storage_id(doc);
     if ((id &&
          arm_check_linked(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, e) < 0) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch accounts as a kind (api/arm/kind.h). An account is made at once, but reported like in the
- * real service: 202, and a URL that later answers with the account. A deleted account is removed
- * when it is empty.
+ * Batch accounts as a kind of resource (api/arm/kind.h). An account is created at once, but the
+ * reply is that of the real service: 202, and a URL that later returns the account. A deleted
+ * account is removed when it is empty.
  */
 #include <string.h>
 
@@ -82,7 +82,7 @@ static struct replied *made(struct rm *m)
                           arena_concat(&m->r->arena, m->r->path, "/operationResults/", m->guid));
 }
 
-/* The URL in the 202 after a PUT. */
+/* GET of the URL that the 202 after a PUT contains. */
 struct replied *batch_accounts_created(struct request *r)
 {
     struct err e;
@@ -120,13 +120,13 @@ static int seek(struct rm *m, struct err *e)
                : 1;
 }
 
-/* {} removes auto-storage; in a PATCH null does, too. */
+/* Whether `given` removes auto-storage: {} does, and in a PATCH also null. */
 static bool takes_storage_away(const json_t *given)
 {
     return json_is_null(given) || (json_is_object(given) && json_object_size(given) == 0);
 }
 
-/* The given properties replace stored ones, each as a whole. */
+/* Each property in the body replaces the stored property as a whole. */
 static int change(struct rm *m, struct err *e)
 {
     struct batch_account *b = m->row;
@@ -172,7 +172,7 @@ static int list(struct request *r, const struct rm_query *q, void **rows, size_t
     return rc;
 }
 
-/* The URL for polling a deletion: NAME-GUID. Only the GUID is used. */
+/* Adds the URL for polling a deletion. It ends with NAME-GUID; only the GUID is used. */
 static void add_deletion_place(struct request *r, const char *location, const char *name,
                                const char *guid)
 {

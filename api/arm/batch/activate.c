@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The activation of a package: copies the present archive in the container, and nodes get this copy
- * from then on.
+ * The activation of a package copies the archive that is in the container now. From then on nodes
+ * get this copy.
  */
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applications of Batch accounts, as a kind of children (child.c): list, show, create, update,
- * delete. The packages of an application are in packages.c. Memory is the request's. On the loop's
- * thread.
+ * Applications of Batch accounts: list, show, create, update, delete. The packages of an
+ * application are in packages.c. Memory is the request's. On the loop's thread.
  */
 #include <string.h>
 
@@ -63,7 +62,7 @@ static int render(struct request *r, const struct application *x, struct strbuf 
     return 0;
 }
 
-/* The flat versions answer a PUT with 201, and a PATCH with an empty body. */
+/* The flat api-versions (is_flat()) reply to a PUT with 201, and to a PATCH with an empty body. */
 static struct replied *show(struct rm *m, int status)
 {
     struct err e;
@@ -107,7 +106,7 @@ struct replied *batch_applications_list(struct request *r)
 
 /* --- create and change ------------------------------------------------------------------------ */
 
-/* The default version must be an active package. */
+/* Sets the default version, which must be an active package. */
 static int take_default(struct request *r, struct batch_application *x, const char *version,
                         struct err *e)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.Batch: Batch accounts, their applications, and their other resources in Azure Resource
- * Manager. Pools, jobs and tasks have another service, at the accounts' hosts.
+ * Microsoft.Batch in Azure Resource Manager: Batch accounts, their applications and their other
+ * resources. The data plane, with pools, jobs and tasks, is another service, at the accounts' own
+ * host names.
  */
 #ifndef API_ARM_BATCH_BATCHRM_H
 #define API_ARM_BATCH_BATCHRM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates of Batch accounts, in the rows of the data plane. A certificate is named by its
- * thumbprint, so a PUT of an existing one changes nothing.
+ * Certificates of Batch accounts; the data plane uses the same rows. The name of a certificate is
+ * its thumbprint, so a PUT of an existing certificate changes nothing.
  */
 #include <string.h>
 #include <strings.h>
@@ -30,7 +30,7 @@ struct certificate {
     struct batch_certificate row;
 };
 
-/* A getter, but for the account. */
+/* Finds a certificate: 1, 0 (none) or -1. Fails if its account is not found. */
 static int find_named(struct request *r, const char *name, struct certificate *x, struct err *e)
 {
     const char *algorithm, *thumbprint;
@@ -115,7 +115,8 @@ struct replied *batch_certificates_list(struct request *r)
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* The thumbprint in the name need not be in the body, and must not differ. */
+/* Copies algorithm and thumbprint from the name into the properties; if the body has them, they
+ * must be the same. */
 static int take_name(struct request *r, json_t *properties, struct err *e)
 {
     const char *name = request_param(r, "certificate");
@@ -135,7 +136,7 @@ static int take_name(struct request *r, json_t *properties, struct err *e)
     return 0;
 }
 
-/* The body, in the words of the data plane. */
+/* Reads the body and converts it to the words of the data plane. */
 static int read_body(struct request *r, struct accepted *out, const char **tags, struct err *e)
 {
     struct accepted given;
@@ -179,7 +180,8 @@ static int put(struct rm *m, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* An existing certificate is accepted unchanged, so a PUT treats new and old ones alike. */
+/* Handles the whole PUT and returns 1 (found), because a PUT of an existing certificate is accepted
+ * without changes. */
 static int seek(struct rm *m, struct err *e)
 {
     const struct certificate *x = m->row;
@@ -241,7 +243,8 @@ struct replied *batch_certificates_deleted(struct request *r)
     return rc < 0 ? reply_err(r, &e) : reply_empty(r, 200);
 }
 
-/* An active certificate has no deletion to cancel: the data plane refuses this. */
+/* Cancels a failed deletion. For an active certificate it does nothing; the data plane would refuse
+ * this. */
 struct replied *batch_certificates_cancel(struct request *r)
 {
     struct err e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Conditions, lists and envelopes of the children of a Batch account. Memory is the request's. On
- * the loop's thread.
+ * The common part of pools and certificates of a Batch account: conditions (If-Match), lists, and
+ * the JSON around the properties. Memory is the request's. On the loop's thread.
  */
 #include "api/arm/batch/child.h"
 
@@ -24,7 +24,8 @@ int child_conditions(struct request *r, int64_t updated_us, struct err *e)
     return conditions_check_as(r, &now, &kinds, e);
 }
 
-/* $select: "properties/vmSize, name"; members outside of the properties are always shown. */
+/* Reads $select, such as "properties/vmSize, name". Members outside of the properties are always
+ * shown. */
 static int read_select(struct request *r, const struct child_kind *kind, schema_set *set,
                        struct err *e)
 {

@@ -7,7 +7,7 @@
 #define ALL_OWN(X) ARM_OWN(X) BATCHRM_OWN(X)
 static ERROR_TABLE(table_words, ARM_ERRORS, ALL_OWN)
 
-    /* Errors of the tables of properties have other codes here than in other providers. */
+    /* Errors about properties of a body have other codes here than in other providers. */
     struct error_words batchrm_words(int kind)
 {
     return table_words(kind == ERR_INVALID_PROPERTY   ? BATCHRM_INVALID_VALUE

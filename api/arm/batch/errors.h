@@ -40,8 +40,8 @@
 enum { BATCHRM_KINDS = ARM_KINDS_END - 1, BATCHRM_OWN(ERROR_KIND) };
 
 struct error_words batchrm_words(int kind);
-/* service.error: with the id and time of the request, and the property with the error, like the
- * real service. */
+/* The function service.error: adds the request's id and time and the wrong property, like the real
+ * service. */
 REPLIED batchrm_error(struct request *r, struct error_words words, const struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The keys of a Batch account, and of its storage account.
+ * The keys of a Batch account, and the synchronization of its storage account's keys.
  */
 #include <sodium.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static struct replied *reply_keys(struct request *r, const struct batch_account 
     return reply_json(r, 200, body);
 }
 
-/* An account that does not permit its keys does not return them. */
+/* Finds the account in the path; fails if the account does not permit authentication with its keys.
+ */
 static int find_with_keys(struct request *r, struct batch_account *b, struct err *e)
 {
     if (find_made_batch_account(r, b, e) < 0)
@@ -82,8 +83,8 @@ struct replied *batch_keys_regenerate(struct request *r)
     return reply_keys(r, &b);
 }
 
-/* Keys of storage accounts are read at their use; so this only checks that there is an account, and
- * records the instant. */
+/* The keys of storage accounts are read when they are used. So this operation only checks that the
+ * Batch account has an auto-storage account, and records the time. */
 struct replied *batch_auto_storage_sync(struct request *r)
 {
     struct err e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The network resources of a Batch account. Nodes need one endpoint, and there are no private
- * endpoints and no detectors.
+ * The network resources of a Batch account: the one endpoint that nodes need; the lists of private
+ * endpoints and of detectors are empty.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct replied *empty_list(struct request *r)
                : reply_json(r, 200, json_pack("{s:[]}", "value"));
 }
 
-/* An item of a list that is always empty. */
+/* Replies that an item was not found: its list is always empty. */
 static struct replied *not_there(struct request *r, const char *what, const char *param)
 {
     struct err e;

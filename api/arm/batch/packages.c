@@ -31,9 +31,9 @@
 #define NAME_PART       15 /* bytes of the application's name in the container's name */
 #define HASH_BYTES      20
 
-/* --- its place --- */
+/* --- the place of a package --- */
 
-/* "app-NAME-HASH": a valid name of a container, and different for each application. */
+/* "app-NAME-HASH": a valid container name, different for each application. */
 static const char *container_name(struct request *r, const char *application)
 {
     char hash[2 * HASH_BYTES + 1], part[NAME_PART + 2];
@@ -71,11 +71,12 @@ int package_container(struct request *r, const struct package_place *at, struct 
     return rc > 0 && out->state != SHARE_THERE ? 0 : rc;
 }
 
-/* --- the URL for uploading or reading it --- */
+/* --- the URL for uploading or reading a package --- */
 
 #define WRITE "Microsoft.Batch/batchAccounts/applications/versions/write"
 
-/* The rights of the URL: at most the caller's rights on the version. NULL: see e. */
+/* The permissions that the URL gives: at most those that the caller has on the version. NULL: err.
+ */
 static const char *permissions_of(struct request *r, const struct application *x, const char *blob,
                                   struct err *e)
 {
@@ -225,7 +226,7 @@ static int given_tags(struct request *r, const char **tags, struct err *e)
     return 0;
 }
 
-/* An existing package waits for an upload again. */
+/* Stores the package as waiting for an upload, even if it already existed. */
 static int put_row(struct request *r, const struct application *x, struct batch_package *p,
                    struct err *e)
 {
@@ -267,7 +268,7 @@ static struct replied *put(struct request *r)
     return package_show(r, is_flat(r) ? 201 : 200, &x, &p);
 }
 
-/* Another request may have made the container meanwhile. */
+/* ERR_CONFLICT is no failure: another request has created the container meanwhile. */
 static void on_container(void *ctx, const struct err *why)
 {
     struct request *r = ctx;
@@ -336,8 +337,8 @@ static struct replied *deleted(struct request *r)
     return reply_empty(r, is_flat(r) ? 204 : 200);
 }
 
-/* The archive in the container was removed, was missing, or cannot be removed: then the user has to
- * remove it. */
+/* Deletes the package's row, whether the archive in the container was removed, was missing or could
+ * not be removed. In the last case the user has to remove the archive. */
 static void on_blob_removed(void *ctx, const struct err *why, const struct file_result *result)
 {
     struct request *r = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bodies of pools. A body is accepted twice: by the resource manager's table, for names, words and
- * versions, and then, in the data plane's words, by the data plane's table, like any pool.
+ * Bodies of pools. A body is checked twice: first by the resource manager's table (its names, words
+ * and versions); then, translated to the data plane's words, by the data plane's table.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "model/batch/tables_pool.h"
 #include "model/batch/versions.h"
 
-/* The versions of the data plane that together have all properties of the request's version. */
+/* The data plane's versions that together contain all properties of the request's version. */
 static enum api_version plane_of(const struct request *r)
 {
     return (enum api_version)(r->version >= RM_2025_06 ? BATCH_2025_06 | BATCH_MANAGED
@@ -24,7 +24,7 @@ static enum api_version plane_of(const struct request *r)
 
 enum { HOW = SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS };
 
-/* The treatment of nodes that leave. */
+/* What happens to tasks on nodes that are removed. */
 static enum dealloc_option how_of(const json_t *properties)
 {
     const json_t *scale = json_object_get(properties, "scaleSettings");
@@ -32,7 +32,7 @@ static enum dealloc_option how_of(const json_t *properties)
     return pool_body_how(&fixed, "nodeDeallocationOption");
 }
 
-/* Reads the body, in the data plane's words, with its secrets. */
+/* Reads the body with its secrets and translates it to the data plane's words. */
 static int read_named(struct request *r, bool partial, struct rm_pool_body *out, struct err *e)
 {
     struct accepted given;
@@ -47,7 +47,7 @@ static int read_named(struct request *r, bool partial, struct rm_pool_body *out,
     return rc;
 }
 
-/* Adds the required members of the stored pool. */
+/* Adds the required members from the stored pool to the body of a partial change. */
 static json_t *completed(const struct rm_pool_body *b, const char *name, const json_t *stored)
 {
     static const char *const machines[] = {"virtualMachineConfiguration",
@@ -106,8 +106,8 @@ struct pool_change {
     int64_t updated_us;
 };
 
-/* Whether a request may change the member: the display name, the tags, and the members that the
- * data plane's PATCH may change (more since 2024-07-01). */
+/* Whether a request may change the member: the display name, the tags, or a member that the data
+ * plane's PATCH may change (since 2024-07-01 more members). */
 static bool may_change(const struct request *r, const char *name)
 {
     enum batch_version v = r->version >= RM_2025_06   ? BATCH_2025_06
@@ -119,7 +119,8 @@ static bool may_change(const struct request *r, const char *name)
            schema_select(&schema_batch_pool_patch, (enum api_version)v, name, &set, &none) == 0;
 }
 
-/* A member that an older version set, and the request's version no longer has, stays as it is. */
+/* Whether the request's version has the member. A stored member that only an older version has
+ * stays unchanged. */
 static bool is_known(const struct request *r, const char *name)
 {
     schema_set set;
@@ -211,7 +212,7 @@ static int check_steady(const struct batch_pool *p, struct err *e)
     return err_set(e, BATCHRM_POOL_RESIZING, NULL, "The pool %s is being resized.", p->name);
 }
 
-/* `to`: a pool with the body's settings. */
+/* Changes automatic scaling. `to`: a pool with the body's settings. */
 static int scale_by(const struct pool_change *c, const struct batch_pool *to, struct err *e)
 {
     struct batch_front *front = batchrm_of(c->r)->front;

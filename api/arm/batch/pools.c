@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools of Batch accounts, in the rows of the data plane, made and changed by the functions of
- * api/plane/batch/.
+ * Pools of Batch accounts. They are the data plane's rows; functions of api/plane/batch/ create and
+ * change them.
  */
 #include "api/arm/batch/pools.h"
 #include "api/arm/may.h"
@@ -66,7 +66,7 @@ static int check_stays(const struct rm_pool *x, struct err *e)
     return err_set(e, BATCHRM_POOL_DELETING, NULL, "The pool %s is being deleted.", x->row.name);
 }
 
-/* Refuses a pool that is being deleted. */
+/* Finds the pool; fails if the pool is being deleted. */
 static int find_staying(struct rm *m, struct err *e)
 {
     return find(m, e) < 0 ? -1 : check_stays(m->row, e);
@@ -95,7 +95,7 @@ static json_t *parsed(const char *text)
     return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-/* The resize in progress, or the last one. */
+/* The resize in progress, or the last resize. */
 static json_t *resize_status(const struct batch_pool *p)
 {
     return json_pack("{s:i, s:i, s:o, s:s, s:o, s:o*}", "targetDedicatedNodes", p->size.dedicated,
@@ -132,7 +132,7 @@ static struct child child_of(const struct rm_pool *x)
     return (struct child){&kind, &x->account, x->row.name, x->row.updated_us, NULL};
 }
 
-/* The pool with its tags; its document contains them. */
+/* The pool with its tags, which are in its document. */
 static struct child tagged_child_of(struct request *r, const struct rm_pool *x)
 {
     struct child c = child_of(x);
@@ -198,7 +198,7 @@ static int check_quota(struct request *r, const struct rm_pool *x, struct err *e
     return rc < 0 ? -1 : 0;
 }
 
-/* A pool may have nodes of both priorities. */
+/* Fails unless the caller may use the nodes of both priorities, because a pool may get both. */
 static int check_local(struct request *r, const struct batch_pool *p, struct err *e)
 {
     return arm_check_local(r, p->vm_size, VM_DEDICATED, e) < 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.Batch as a service: one row an operation, with the spec's operation ids. A test
- * compares the rows with the published ones both ways.
+ * Microsoft.Batch as a service: one row for each operation, with the operation ids of Azure's
+ * specification. A test checks that the rows and the published operations are the same.
  */
 #include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/errors.h"
@@ -121,7 +121,7 @@ static const struct route routes[] = {
 static const char *const paths[] = {BATCH "/{rest*}", SUB BATCH "/{rest*}", GROUP BATCH "/{rest*}",
                                     NULL};
 
-/* Headers of the provider, without those of the gateway in front of it. */
+/* Adds the provider's headers, except to errors of the gateway in front of the provider. */
 static void headers(struct request *r)
 {
     if (r->route && r->route->versions && !r->gateway_error)

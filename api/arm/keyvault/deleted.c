@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Soft-deleted vaults: a kind that can be listed and shown (api/arm/kind.h), and purged. A PUT
- * recovers them (vaults.c).
+ * Soft-deleted vaults as a kind of resource (api/arm/kind.h): list, show, purge. A PUT of the vault
+ * recovers it (vaults.c).
  */
 #include <strings.h>
 
@@ -44,7 +44,8 @@ static void render(struct request *r, const void *row, struct strbuf *out)
     jsontext_add(out, shown);
 }
 
-/* Principals who could see the vault see the deleted vault, too. */
+/* The path for the check of rights is the vault's own: principals who could see the vault may also
+ * see the deleted vault. */
 static const char *path(struct request *r, const void *row)
 {
     return vault_id(r, row);
@@ -61,7 +62,7 @@ static int list(struct request *r, const struct rm_query *q, void **rows, size_t
     return rc;
 }
 
-/* Whether it is a soft-deleted vault of the subscription and location in the path. */
+/* Whether `v` is a soft-deleted vault of the subscription and location in the path. */
 static bool is_here(struct request *r, const struct vault *v, const char *location)
 {
     return v->group_id == 0 && strcasecmp(v->subscription, arm_subscription(r)) == 0 &&
@@ -119,8 +120,8 @@ static int purge_in_tx(struct storage *st, void *ctx, struct err *e)
                                                        : st_vault_purge(st, v->id, t->r->now_us, e);
 }
 
-/* A vault is gone at once, its secrets a few at a time. As in the service the reply is 202 with the
- * URL of an operation: clients wait for it. */
+/* Removes the vault at once, and its secrets later, a few at a time. As in the real service, the
+ * reply is 202 with the URL of an operation, for which clients wait. */
 struct replied *deleted_vaults_purge(struct request *r)
 {
     struct err e;

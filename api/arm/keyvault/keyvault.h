@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Microsoft.KeyVault, a provider behind Azure Resource Manager: vaults and access policies. Also
- * the secrets of each vault, at the vault's host.
+ * the service for the secrets of each vault, at the vault's own host name.
  */
 #ifndef API_ARM_KEYVAULT_KEYVAULT_H
 #define API_ARM_KEYVAULT_KEYVAULT_H
@@ -15,12 +15,12 @@ struct vault;
 
 struct keyvault {
     struct arm arm;
-    const char *const *suffixes; /* the site's suffixes for vaults' hosts (vault.azure.net) */
+    const char *const *suffixes; /* the site's domains of vaults (vault.azure.net) */
     size_t n_suffixes;
 };
 
-/* Whether a role gives a principal the right to read a vault's secrets; for struct batchai_roles,
- * with a struct access as ctx. */
+/* Whether a role gives a principal the right to read a vault's secrets. A function of struct
+ * batchai_roles; ctx is a struct access. */
 bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v);
 
 extern const struct service keyvault_service, secret_service;

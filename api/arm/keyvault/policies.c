@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Access policies one by one: added, replaced, or removed. An entry is identified by its objectId
- * and applicationId.
+ * Adds, replaces and removes single entries of a vault's access policies. An entry is identified by
+ * its objectId and applicationId.
  */
 #include <string.h>
 #include <strings.h>
@@ -91,7 +91,8 @@ static size_t permissions_left(const json_t *entry)
     return n;
 }
 
-/* An entry without permissions removes the whole entry. */
+/* Removes the permissions in `entry` from the stored entry. If `entry` has no permissions, removes
+ * the whole stored entry. */
 static void remove_entry(json_t *list, json_t *entry)
 {
     size_t at = place_of(list, entry);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.KeyVault as a service: one row an operation, with the spec's operation ids. Any
- * api-version is served, because they do not differ in the served operations.
+ * Microsoft.KeyVault as a service: one row for each operation, with the operation ids of Azure's
+ * specification. Any api-version is accepted, because the operations here are the same in all
+ * versions.
  */
 #include "api/arm/keyvault/errors.h"
 #include "api/arm/keyvault/keyvault.h"
@@ -47,7 +48,7 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {SUB KEYVAULT "/{rest*}", GROUP KEYVAULT "/{rest*}", NULL};
 
-/* Headers of the provider, without those of the gateway in front of it. */
+/* Adds the provider's headers, except to errors of the gateway in front of the provider. */
 static void headers(struct request *r)
 {
     if (r->route && !r->gateway_error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a vault, shows it, and stores a change of it, after checking who may grant access. Memory
- * is the request's. On the loop's thread.
+ * Finds a vault, shows it, and stores a changed vault after checking whether the caller may grant
+ * the access in it. Memory is the request's. On the loop's thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -86,11 +86,12 @@ json_t *vault_properties(const struct vault *v)
 
 /* --- the right to grant access ---------------------------------------------------------------- */
 
-/* The permissions on secrets in an access policy; the other objects of vaults are not supported. */
+/* The permissions on secrets in an access policy. Keys and certificates of vaults are not
+ * supported. */
 static const char *const secret_rights[] = {"get",    "list",    "set",     "delete",
                                             "backup", "restore", "recover", "purge"};
 
-/* "all" includes every right. */
+/* Whether the principal has the right. "all" includes every right. */
 static bool holds(const json_t *properties, const char *object_id, const char *right)
 {
     if (vault_policy_allows(properties, object_id, right))
@@ -101,8 +102,8 @@ static bool holds(const json_t *properties, const char *object_id, const char *r
     return all;
 }
 
-/* Whether policies grant a right that the principal did not have before and `giver` does not have.
- * Entries for an application on behalf of a user grant nothing. */
+/* Whether a policy in `now` grants a principal a right that neither the principal nor `giver` has
+ * in `was`. Entries for an application on behalf of a user (applicationId) grant nothing. */
 static bool gives_more(const json_t *was, const json_t *now, const char *giver)
 {
     const json_t *policy, *name;
@@ -122,10 +123,10 @@ static bool gives_more(const json_t *was, const json_t *now, const char *giver)
     return false;
 }
 
-/* Managing a vault gives no access to its secrets. So only a principal who may assign roles may
- * switch between roles and policies, as in Azure. Three kinds of principals may grant a policy: one
- * who may assign roles; the vault's creator, because the creator could have made the vault with
- * that policy; and one who has the granted rights already.
+/* The right to change a vault gives no access to its secrets. So only a principal who may assign
+ * roles may switch a vault between roles and policies, as in Azure. Three kinds of principals may
+ * grant a policy: one who may assign roles; the vault's creator, because the creator could have
+ * made the vault with that policy; and one who has the granted rights already.
  *
  * https://learn.microsoft.com/azure/key-vault/general/rbac-guide */
 static int check_giving(struct request *r, const struct vault *v, const json_t *now, struct err *e)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Vaults as a kind (api/arm/kind.h). A PUT may also recover a soft-deleted vault.
+ * Vaults as a kind of resource (api/arm/kind.h). A PUT may also recover a soft-deleted vault.
  */
 #include <ctype.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define NAME_MAX_LEN   24
 #define RETENTION_DAYS 90 /* the real service's default */
 #define DAY_US         INT64_C(86400000000)
-/* From this api-version on a vault uses roles by default. */
+/* From this api-version on, new vaults use roles by default. */
 #define ROLES_SINCE "2026-02-01"
 
 static bool is_name(const char *name)
@@ -51,7 +51,7 @@ static bool asks_to_recover(const struct request *r)
     return mode && strcasecmp(mode, "recover") == 0;
 }
 
-/* Defaults that do not follow from the document alone. */
+/* Adds the defaults that depend on the stored vault or the api-version. */
 static void add_defaults(const struct request *r, json_t *properties, const json_t *stored)
 {
     json_t *days = json_object_get(stored, "softDeleteRetentionInDays");
@@ -72,7 +72,7 @@ static json_int_t days_of(const json_t *properties)
     return json_integer_value(json_object_get(properties, "softDeleteRetentionInDays"));
 }
 
-/* Refuses changes that Key Vault does not permit. */
+/* Fails if the body changes something that Key Vault does not permit to change. */
 static int check_kept(struct rm *m, const struct vault *v, const json_t *stored, struct err *e)
 {
     const json_t *given = json_object_get(m->given.doc, "properties");
@@ -86,7 +86,7 @@ static int check_kept(struct rm *m, const struct vault *v, const json_t *stored,
     return 0;
 }
 
-/* Purge protection cannot be switched off. */
+/* Keeps purge protection switched on: clients cannot switch it off. */
 static void keep_protection(json_t *properties, const json_t *stored)
 {
     if (json_is_true(json_object_get(stored, "enablePurgeProtection")))
@@ -178,7 +178,7 @@ static int change(struct rm *m, struct err *e)
     return asks_to_recover(m->r) ? 0 : replace(m, v, e);
 }
 
-/* The given properties replace stored ones, each as a whole. */
+/* Each property in the body replaces the stored property as a whole. */
 static int patch(struct rm *m, struct err *e)
 {
     struct vault *v = m->row;

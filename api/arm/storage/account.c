@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a storage account by the path, and renders it from its row and from the properties that
- * every account has. Memory is the request's. On the loop's thread.
+ * Finds a storage account by the path, and shows it from its row and the properties that every
+ * account has. Memory is the request's. Called only on the loop's thread.
  */
 #include "api/arm/storage/account.h"
 
@@ -93,7 +93,8 @@ static json_t *instant(int64_t us)
     return json_string(text);
 }
 
-/* Queues and tables are shown if they were given the account's key, as the service does. */
+/* Queues and tables are shown only if the client chose the account's key for them, as in the real
+ * service. */
 static json_t *encryption(const struct storage_account *s, const json_t *given)
 {
     json_t *list = json_object();
@@ -115,7 +116,7 @@ static json_t *encryption(const struct storage_account *s, const json_t *given)
                      infrastructure, "keySource", "Microsoft.Storage");
 }
 
-/* Adds the properties that the service shows if the client has not set them. */
+/* Adds the real service's default properties if the client has not set them. */
 static void add_defaults(json_t *properties)
 {
     json_auto_t *usual =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Storage accounts as a kind (api/arm/kind.h). An account is created at once, but as in the service
- * the reply is 202 with the URL of an operation that shows the account.
+ * Storage accounts as a kind of resource (api/arm/kind.h). An account is created at once, but as in
+ * the real service the reply is 202 with the URL of an operation, which returns the account.
  */
 #include <string.h>
 #include <strings.h>
@@ -35,8 +35,8 @@ static void fill(struct rm *m, struct storage_account *s)
     s->kind = kind ? kind : s->kind;
 }
 
-/* Makes an account that a mount has created implicitly an account of the client, with its keys and
- * contents. */
+/* A mount has created the account implicitly; now the client creates it explicitly. Moves the
+ * account to the client's group; keys and contents stay. */
 static int adopt(struct rm *m, const struct storage_account *there, struct err *e)
 {
     struct storage_account s = *there;
@@ -135,8 +135,8 @@ static int refuse_name(struct request *r, const struct storage_account *there, s
                    there->name);
 }
 
-/* An implicitly created account belongs to the principal who named it, until a client creates
- * it. */
+/* Whether the caller may take over an implicitly created account: the principal whose mount created
+ * it may, and everybody with the right to write it. */
 static bool may_adopt(struct request *r, const struct storage_account *s)
 {
     struct err e;
@@ -149,7 +149,8 @@ static int check_location(struct rm *m, const struct storage_account *s, struct 
     return rm_check_location(m, s->name, s->scope.location, s->scope.group, e);
 }
 
-/* 1: the account exists; 0: it does not, or it exists implicitly and can be adopted. */
+/* 1: the account exists; 0: it does not exist, or it was created implicitly and the caller may take
+ * it over (adopt()); -1: err. */
 static int seek(struct rm *m, struct err *e)
 {
     struct storage_account *s = m->row;
@@ -165,7 +166,7 @@ static int seek(struct rm *m, struct err *e)
     return check_location(m, s, e) < 0 || check_account_is_idle(m->r, s, e) < 0 ? -1 : 1;
 }
 
-/* Each given property replaces the stored one as a whole. */
+/* Each property in the body replaces the stored property as a whole. */
 static int change(struct rm *m, struct err *e)
 {
     struct storage_account *s = m->row;
@@ -210,7 +211,7 @@ static int list(struct request *r, const struct rm_query *q, void **rows, size_t
     return rc;
 }
 
-/* Removes the folder after the row is gone and its name free. */
+/* Replies after the account was deleted. */
 static void on_deleted(void *ctx, const struct err *why)
 {
     struct request *r = ctx;

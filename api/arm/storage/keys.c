@@ -59,7 +59,7 @@ struct replied *accounts_list_keys(struct request *r)
     return find_made_account(r, &s, &e) < 0 ? reply_err(r, &e) : reply_keys(r, &s);
 }
 
-/* The number of the key in the body; without a key, the number of the first. */
+/* The index of the key that the body names: 0 or 1; 0 if it names none. */
 static int key_number(const json_t *doc, const char *property)
 {
     const char *name = json_string_value(json_object_get(doc, property));
@@ -88,7 +88,7 @@ struct replied *accounts_regenerate_key(struct request *r)
 
 /* --- signatures ------------------------------------------------------------------------------- */
 
-/* A property of a body and the parameter that it becomes, in the order of the query. */
+/* A property of the body and the query parameter that it becomes, in the order of the query. */
 struct sas_property {
     enum sas_field field;
     const char *property, *parameter;
@@ -183,7 +183,7 @@ struct replied *accounts_list_account_sas(struct request *r)
     return reply_token(r, &s, &g, given.doc, "accountSasToken");
 }
 
-/* "/blob/ACCOUNT/container/blob": the service and the path in it. */
+/* Reads the resource to sign, "/blob/ACCOUNT/container/blob": the service and the path in it. */
 static int take_resource(struct request *r, const struct storage_account *s, const json_t *doc,
                          struct signing *g, struct err *e)
 {

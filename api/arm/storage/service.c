@@ -81,7 +81,7 @@ static const struct route routes[] = {
 static const char *const paths[] = {STORAGE "/{rest*}", SUB STORAGE "/{rest*}",
                                     GROUP STORAGE "/{rest*}", NULL};
 
-/* Adds the headers of the provider, without those of the gateway in front of it. */
+/* Adds the provider's headers, except to errors of the gateway in front of the provider. */
 static void headers(struct request *r)
 {
     if (r->route && !r->gateway_error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of an account's blob service and file service: stored and shown as given. Only the
- * data plane knows some of them (api/plane/storage/service_settings.h).
+ * The settings of an account's blob service and file service: stored and shown as the client gave
+ * them. Some settings exist only in the data plane (api/plane/storage/service_settings.h).
  */
 #include <stdlib.h>
 
@@ -16,7 +16,8 @@
 /* bytes; the service accepts five CORS rules of a few kilobytes */
 #define SETTINGS_MAX (64 * 1024)
 
-/* A service's column in the account's row, and its name in paths. */
+/* One of the two services: its name in paths, its default settings, and whether it is the blob
+ * service. */
 struct service_words {
     const char *collection, *usual;
     bool blob;
@@ -72,7 +73,8 @@ static int store(struct request *r, struct storage_account *s, const struct serv
     return st_account_update(arm_of(r)->storage, s, e);
 }
 
-/* An empty text resets a setting of SMB to the service's default. A default is not shown. */
+/* Removes SMB settings whose text is empty: an empty text resets a setting to its default, and
+ * defaults are not shown. */
 static void drop_blank_settings(json_t *properties)
 {
     const char *name;
@@ -89,7 +91,8 @@ static void drop_blank_settings(json_t *properties)
         json_object_del(properties, "protocolSettings");
 }
 
-/* Keeps the settings that only the data plane can change. */
+/* The settings to store: the given ones, and from `was` those that only the data plane can change.
+ */
 static char *text_with_own(const json_t *properties, const char *was)
 {
     json_auto_t *doc = json_deep_copy(properties);

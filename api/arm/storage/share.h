@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Declarations for the handlers of shares and containers. Both are rows of one table, and kinds of
- * ARM (api/arm/kind.h); struct share_words holds their differences.
+ * Declarations for the handlers of shares and containers. Both are rows of one table and kinds of
+ * resources (api/arm/kind.h); struct share_words contains their differences.
  */
 #ifndef API_ARM_STORAGE_SHARE_H
 #define API_ARM_STORAGE_SHARE_H
@@ -14,7 +14,7 @@ struct share_words {
     bool special;                          /* the names $root, $web and $logs are valid */
 };
 
-/* A row of both kinds; `of` says which. */
+/* A share or a container; rm_kind.of shows which. */
 struct rm_share {
     struct storage_account account;
     struct share row;
@@ -23,7 +23,7 @@ struct rm_share {
 };
 
 json_t *share_render(struct request *r, const struct share_words *w, const struct rm_share *x);
-/* The present state of the lease: stored leases end by time. */
+/* The state of the share's lease at `now_us`: a stored lease ends after some time. */
 enum lease_state share_lease(const struct share *s, int64_t now_us);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of shares and containers by name, in pages of $maxpagesize; the mark of a page ($skipToken)
- * is the last name. $filter is "startswith(name, TEXT)", or TEXT alone, as the service takes it for
- * containers. Deleted containers are listed with $include=deleted, deleted shares with
- * $expand=deleted.
+ * Lists of shares and containers by name, in pages of $maxpagesize; the place of the next page
+ * ($skipToken) is the last name. $filter is "startswith(name, TEXT)", or for containers, as in the
+ * real service, TEXT alone. Deleted containers are listed with $include=deleted, deleted shares
+ * with $expand=deleted.
  */
 #include <limits.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 /* A list with its arguments. */
 struct share_list {
     const struct share_words *words;
-    struct rm_share shown; /* a share of the path's account */
+    struct rm_share shown; /* a row to show, with the path's account */
     const char *prefix;
     long max; /* shares per page; deleted shares are not counted */
 };
@@ -96,8 +96,8 @@ static void add(struct page *page, struct share_list *l, const struct share *s)
     page_add(page, s->name, share_render(page->r, l->words, &l->shown));
 }
 
-/* Whether a deleted share can be restored into the account. Another subscription may have had an
- * account of this name. */
+/* Whether the deleted share belongs to the account. The subscription must be the same, because
+ * another one may have had an account of this name. */
 static bool is_of_account(const struct share_list *l, const struct share *s)
 {
     const struct storage_account *account = &l->shown.account;

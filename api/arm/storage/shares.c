@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and containers as kinds of ARM (api/arm/kind.h). They are the rows that the data services
- * use, too.
+ * Shares and containers as kinds of resources (api/arm/kind.h). The data services use the same
+ * rows.
  */
 #include <ctype.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static int step_name(struct rm *m, struct err *e)
         m->name, w->noun);
 }
 
-/* A getter: a share that is being made or deleted does not exist. */
+/* Finds a share: 1, 0 (none) or -1. A share that is being created or deleted is not found. */
 static int seek(struct rm *m, struct err *e)
 {
     const struct share_words *w = m->kind->of;
@@ -88,7 +88,7 @@ enum lease_state share_lease(const struct share *s, int64_t now_us)
     return s->lease_state;
 }
 
-/* A state in ARM's spelling: with a capital. */
+/* A state in ARM's spelling: with a capital letter. */
 static json_t *capital(const char *name)
 {
     char text[32];
@@ -111,7 +111,7 @@ static void add_lease(const struct share *s, int64_t now_us, json_t *p)
 
 /* --- stored access policies ------------------------------------------------------------------- */
 
-/* The names of members here, and in rows of api/plane/storage/policies.c. */
+/* The names of a policy's members in ARM, and as api/plane/storage/policies.c stores them. */
 static const struct {
     const char *shown, *stored;
 } policy_parts[] = {
@@ -201,7 +201,7 @@ json_t *share_render(struct request *r, const struct share_words *w, const struc
 
 /* --- make and change -------------------------------------------------------------------------- */
 
-/* Puts the properties of a body over the stored ones. Texts live as long as the request. */
+/* Replaces stored properties by those of the body. Texts are valid as long as the request. */
 static int take_properties(struct rm *m, struct share *s, struct err *e)
 {
     struct request *r = m->r;
