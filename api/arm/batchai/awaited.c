@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the awaited jobs by name in the job's experiment, and refuses those that are missing or
- * that wait for it. Ids are in the arena. On the loop's thread.
+ * Finds the jobs on which a new job depends, by their names; refuses missing jobs. Ids are in the
+ * arena. Called only on the loop's thread.
  */
 #include "api/arm/batchai/awaited.h"
 
@@ -38,7 +38,8 @@ static bool is_there_already(const struct finding *f, int64_t job)
     return false;
 }
 
-/* A job of another experiment needs the right to read it. */
+/* Fails unless the caller may read the job. A job of the new job's own experiment is not checked.
+ */
 static int may_read(const struct finding *f, const struct experiment *x, const char *job,
                     struct err *e)
 {

@@ -9,10 +9,10 @@
 #include "model/resource.h"
 #include "model/wishes.h"
 
-/* Finds the dependencies in `wishes`, for a job of the experiment x; *out is in the request's
- * arena, without the owner's id. Refuses unknown names, names that are twice in the list, and the
- * job's own name. There can be no circles, because a job can only wait for jobs that existed before
- * it. */
+/* Finds the dependencies in `wishes` for a new job of the experiment x. *out is in the request's
+ * arena; the owner's id in it is not yet set. Refuses unknown names, names that are twice in the
+ * list, and the job's own name. Dependencies cannot form a cycle, because a job can only depend on
+ * jobs that existed before it. */
 int find_awaited(struct request *r, const struct experiment *x, const char *own_name,
                  const struct wishes *wishes, struct dependency **out, size_t *n,
                  struct err *e) MUST_CHECK;

@@ -12,13 +12,13 @@
 #include "api/http/service.h"
 
 struct batchai {
-    struct arm arm;                    /* first: the handlers of all providers expect it there */
-    struct files *files;               /* its workers read the folders of shares */
+    struct arm arm;                    /* must be the first member */
+    struct files *files;               /* reads the folders of shares with threads */
     const char *storage_dir;           /* the parent directory of the folders of shares */
-    struct new_clusters *new_clusters; /* clusters that are shown as resizing for a while */
-    struct shown_jobs *shown_jobs;     /* rendered jobs, kept for repeated requests */
+    struct new_clusters *new_clusters; /* shown as resizing for a short time */
+    struct shown_jobs *shown_jobs;     /* cache of jobs as JSON */
     int cluster_quota;                 /* how many clusters a subscription may have */
-    int core_quota;                    /* shown by usages */
+    int core_quota;                    /* only shown, in usages */
 };
 
 extern const struct service batchai_service;
@@ -29,7 +29,7 @@ static inline const struct batchai *batchai_of(const struct request *r)
     return r->deps;
 }
 
-/* Whether the request's version has no workspaces (model/home.h). */
+/* Whether the request's api-version has no workspaces (model/home.h). */
 static inline bool request_is_flat(const struct request *r)
 {
     return r->version & V_FLAT;

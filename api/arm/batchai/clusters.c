@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clusters as a kind (api/arm/kind.h), and the logins to their nodes. The scheduler carries out a
- * new size.
+ * Clusters as a kind of resource (api/arm/kind.h), and the SSH addresses of their nodes. The
+ * scheduler later changes the number of nodes.
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
@@ -35,7 +35,8 @@ static int check_quota(struct request *r, struct err *e)
                    batchai_of(r)->cluster_quota, (long long)n);
 }
 
-/* Local nodes serve any name of a size; a name that Azure does not have gets an event. */
+/* Local nodes serve any VM size; if Azure does not have a size of this name, the cluster gets an
+ * event. */
 static int tell_size(struct request *r, const struct cluster *c, const struct event *ev,
                      struct err *e)
 {
@@ -52,7 +53,7 @@ static int tell_size(struct request *r, const struct cluster *c, const struct ev
     return st_event_add(arm_of(r)->storage, &told, e);
 }
 
-/* Checks the mounts with their keys. The accepted document lacks the keys. */
+/* Checks the mounts with their keys; the keys are not in the accepted document. */
 static int check_mounts(struct request *r, const struct scope *scope, const struct cluster *c,
                         const struct accepted *a, struct err *e)
 {
@@ -144,7 +145,7 @@ static struct replied *made(struct rm *m)
 
 /* --- change ----------------------------------------------------------------------------------- */
 
-/* The stored document with the changes of the given one. */
+/* The stored document with the scale settings and tags of `given`. */
 static const char *doc_with_changes(struct request *r, const char *stored, const json_t *given)
 {
     json_t *doc = request_own(r, json_loads(stored, 0, NULL));
@@ -157,8 +158,8 @@ static const char *doc_with_changes(struct request *r, const char *stored, const
     return request_own_text(r, jsontext(doc));
 }
 
-/* Writes new scale settings and tags. Even unchanged ones give a new ETag, as in the real service
- * after 2017. */
+/* Stores new scale settings and tags. Even if they are unchanged, the cluster gets a new ETag, as
+ * in the real service's versions after 2017. */
 static int rescale(struct request *r, struct cluster *c, const json_t *given, struct err *e)
 {
     struct cluster next = *c;

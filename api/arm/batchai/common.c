@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes accepted documents, compares them with stored ones, and has the functions that all Batch
- * AI kinds share. Memory is the request's. On the loop's thread.
+ * Writes accepted documents, compares them with stored documents; functions that all Batch AI
+ * resources share. Memory is the request's. On the loop's thread.
  */
 #include "api/arm/batchai/common.h"
 
@@ -28,7 +28,8 @@ void accepted_add(struct request *r, struct accepted *a, const char *name, const
 {
     struct strbuf out = STRBUF_INIT;
     size_t len = strlen(a->doc_text);
-    /* The properties are last in the tables of all resources, and so in the document. */
+    /* In the tables of all resources "properties" is the last member, and so also in the document.
+     */
     assert(len > 3 && a->doc_text[len - 2] == '}' && a->doc_text[len - 3] != '{');
     strbuf_add(&out, a->doc_text, len - 2);
     strbuf_printf(&out, ",\"%s\":", name);
@@ -55,7 +56,7 @@ void accepted_place(struct request *r, struct accepted *a, const char *location)
     accepted_write(r, a);
 }
 
-/* Appends the paths of given secrets that differ from the stored ones. */
+/* Appends the paths of given secrets that differ from the stored secrets. Returns their number. */
 static int changed_secrets(const char *stored, const json_t *given, struct strbuf *list)
 {
     json_auto_t *old = stored ? json_loads(stored, 0, NULL) : NULL;
@@ -71,7 +72,7 @@ static int changed_secrets(const char *stored, const json_t *given, struct strbu
     return n;
 }
 
-/* Appends "location" if it is another region, not just another spelling. */
+/* Appends "location" if the regions differ; another spelling of the same region is no change. */
 static int changed_place(struct request *r, const json_t *before, const json_t *given,
                          struct strbuf *list)
 {

@@ -10,38 +10,38 @@
 #include "api/http/accept.h"
 #include "storage/storage.h"
 
-/* Refuses a body whose location differs from the given one; `where` names the parent for the
- * message. */
+/* Fails if the body's location differs from `location`; `where` names the parent in the message. */
 int check_location_given(struct request *r, const struct accepted *a, const char *where,
                          const char *location, struct err *e) MUST_CHECK;
-/* Puts the location into the document (the workspace's, unless the body has one), and writes it. */
+/* Sets the document's location to `location` unless the body has one, and writes the document. */
 void accepted_place(struct request *r, struct accepted *a, const char *location);
-/* Writes a->doc to doc_text, when it needs no more changes. */
+/* Writes a->doc as text to a->doc_text. Call it after all changes of a->doc. */
 void accepted_write(struct request *r, struct accepted *a);
-/* Adds a member, given as stored text, to the properties in doc_text; a->doc does not get it. */
+/* Adds a member with the JSON text `json` to the properties in a->doc_text; a->doc stays unchanged.
+ */
 void accepted_add(struct request *r, struct accepted *a, const char *name, const char *json,
                   size_t n);
 
 /* Fails with BATCHAI_IMMUTABLE_PROPERTY, with the names of the properties, if the accepted body
- * differs from the stored document in properties that cannot be changed. A missing secret is no
- * change, because replies never show secrets. */
+ * differs from the stored document in properties that cannot be changed. A secret that is missing
+ * in the body is no change, because clients never get secrets in replies. */
 int check_immutable(struct rm *m, const char *stored_doc, const char *stored_secrets,
                     struct err *e) MUST_CHECK;
 
-/* Errors of a DELETE whose resource or parent was not found: 204. A missing subscription is the
- * client's mistake. */
+/* The error codes for a missing resource or parent: a DELETE replies with 204 for them. A missing
+ * subscription is not one of them: it stays an error. */
 extern const int batchai_missing[];
-/* A step of a PUT: checks the name. */
+/* A step of a PUT: checks the resource's name. */
 rm_step batchai_step_name;
-/* Common members of all kinds: a DELETE is an operation, with operation_delete() and its answer,
- * 202; a reply has an ETag. */
+/* Members that all kinds of Batch AI have: a DELETE is an asynchronous operation
+ * (operation_delete(), reply 202), and replies have an ETag. */
 #define BATCHAI_KIND                                                                               \
     .refuses_deleting = true, .missing = batchai_missing, .remove = batchai_remove,                \
     .headers = batchai_headers, .has_odata = true
 REPLIED batchai_remove(struct rm *m);
 void batchai_headers(struct rm *m);
 
-/* Text of an object's property; NULL if absent. */
+/* The text of the member `key`; NULL: the object does not have it. */
 const char *json_text_at(const json_t *o, const char *key);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Experiments as a kind (api/arm/kind.h): a name in a workspace. Their parent is the workspace.
+ * Experiments as a kind of resource (api/arm/kind.h). An experiment is only a name in its parent, a
+ * workspace.
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps the entries of a list until all sources have reported, sorts them, and renders one page.
- * The list owns its entries; file_list_release() frees them with the request. On the loop's thread.
+ * Keeps the entries of a list until all sources (share or nodes) have replied, sorts them, and
+ * writes one page. The list owns its entries; file_list_release() frees them with the request.
+ * Called only on the loop's thread.
  */
 #include "api/arm/batchai/file_list.h"
 
@@ -37,7 +38,7 @@ void file_list_release(void *list)
     free(l->entry);
 }
 
-/* A file with the properties of all versions; schema_file selects the properties of one version. */
+/* A file with the properties of all api-versions; schema_file selects those of one version. */
 static json_t *canonical(struct file_list *l, const struct file_entry *en)
 {
     json_t *o = json_pack("{s:o, s:s, s:b}", "name", json_string(en->name), "fileType",
@@ -106,7 +107,7 @@ struct replied *file_list_reply(struct file_list *l)
         if (l->show)
             l->show(l, &l->entry[i]);
         else
-            add(l, &l->entry[i], (int64_t)i + 1); /* its id is its position, from 1 on */
+            add(l, &l->entry[i], (int64_t)i + 1); /* id: its position, from 1 on */
     struct replied *done = page_reply(l->page);
     request_release(l->r); /* a client may take long to read the reply */
     return done;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * File servers as a kind (api/arm/kind.h). The fleet sets up the file servers that a machine must
- * export.
+ * File servers as a kind of resource (api/arm/kind.h). If a machine must export a file server, the
+ * fleet sets it up there.
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
@@ -44,7 +44,7 @@ static int prepare(struct rm *m, struct err *e)
     f->scope.workspace = w->name;
     m->done = !(fleet_file_server_backing(arm_of(r)->fleet, &r->arena, f, &at) && at.machine);
     if (!m->done)
-        f->prov_state = PROV_CREATING; /* a machine must be made to export it */
+        f->prov_state = PROV_CREATING; /* the fleet must let a machine export it */
     return check_linked_subnet(r, m->given.doc, e);
 }
 
@@ -68,7 +68,7 @@ static struct replied *made(struct rm *m)
     return reply_accepted(m->r, m->scope, m->guid);
 }
 
-/* An existing file server cannot be changed. */
+/* A PUT of an existing file server is accepted only if it changes nothing. */
 static int change(struct rm *m, struct err *e)
 {
     struct request *r = m->r;

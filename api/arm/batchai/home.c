@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds or makes the workspace and the experiment. An id of 0 means that the row is made with the
- * resource. Rows are in the arena. On the loop's thread.
+ * Finds or creates the workspace and the experiment of a resource. Id 0: the row will be created
+ * together with the resource. Rows are in the arena. Called only on the loop's thread.
  */
 #include "api/arm/batchai/home.h"
 
 #include "api/arm/batchai/lookup.h"
 #include "model/home.h"
 
-/* The location in the body. The body was accepted, so the location is a string. */
+/* The location in the body (a string, because the body was accepted), otherwise the group's. */
 static const char *given_location(const struct request *r, const struct resource_group *g)
 {
     const char *location = json_string_value(json_object_get(r->body, "location"));

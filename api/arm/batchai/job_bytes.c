@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of a file in an output directory, without a download link: from the share, or from the
- * disk of the node. The node's answers come later.
+ * Sends the bytes of a file in an output directory, without a download link: from the share, or
+ * from the disk of the node. In the second case the reply waits for the node's answers.
  */
 #include <string.h>
 
@@ -36,7 +36,8 @@ static int send_from_node(struct request *r, const struct sending *s, struct err
     return send_node_file(r, &file, e);
 }
 
-/* A machine may have mounted another storage than the daemon's as this share. */
+/* Whether the file must be read from a node: a machine may have mounted another storage than the
+ * daemon's as this share. */
 static bool is_elsewhere(struct request *r, const struct sending *s)
 {
     struct output_dir *at;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * listOutputFiles: finds the folder on a share for the id of an output directory, and lets the
- * share's workers (storage/folders/) list it. Output outside of shares is searched on the job's
- * nodes (node_files.c). A request cannot leave the output directory's share: `directory` must be a
- * plain relative path, and opening follows no link that leaves the share.
+ * listOutputFiles: finds the folder on a share for the id of an output directory, and lets threads
+ * (storage/folders/) list it. Output that is not on a share is listed on the job's nodes
+ * (node_files.c). A request cannot read outside of the output directory's share: `directory` must
+ * be a plain relative path, and links that leave the share are not followed.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@
 #define EXPIRY_MIN   5
 #define EXPIRY_MAX   600
 #define EXPIRY_USUAL 60
-/* A longer listing is cut: sorting and rendering it would block the loop. */
+/* Longer lists are cut, because sorting and writing them would block the loop. */
 #define ENTRIES_MAX 100000
 
 /* A directory of a share. */
@@ -53,8 +53,9 @@ static struct replied *refuse(const struct file_list *list, const struct err *wh
     return reply_err(list->r, &e);
 }
 
-/* A job makes its directory on the share when it starts. If the daemon's folder lacks it, the
- * machine has mounted another storage as this share. */
+/* Whether the files must be listed on nodes. A job creates its directory on the share when it
+ * starts; if the daemon's folder lacks the directory, the machine has mounted another storage as
+ * this share. */
 static bool is_elsewhere(const struct job_share_list *l)
 {
     struct request *r = l->list->r;
@@ -66,7 +67,7 @@ static bool is_elsewhere(const struct job_share_list *l)
            n > 0 && !at[0].is_local;
 }
 
-/* Without the base directory the job has not started, and there are no files yet. */
+/* If the output directory itself is missing, the job has not started: the list is empty. */
 static void on_listed(void *ctx, const struct err *why, struct file_entries *found,
                       bool base_is_missing)
 {
@@ -118,7 +119,7 @@ int output_find(struct request *r, const struct job *j, const char *id,
     return 0;
 }
 
-/* Lists output outside of shares, on the nodes. */
+/* Lists output that is not on a share but on the nodes' disks. */
 static struct replied *list_on_nodes(struct file_list *l, const struct job *j)
 {
     struct err e, why;
@@ -194,7 +195,8 @@ static int parse(struct file_list *l, struct err *e)
                           &l->expiry_minutes, e) < 0 ||
         !(l->page = page_of_ids(r, e)))
         return -1;
-    /* 2017 lists files only: it can neither mark an item as a directory nor request a directory. */
+    /* The version of 2017 lists only files: its replies cannot mark directories, and its requests
+     * cannot name one. */
     l->shows_directories = r->version != V_2017_09_01_PREVIEW;
     l->hides_log = !l->shows_directories && strcasecmp(l->id, "stdouterr") == 0;
     return file_list_set_directory(l, l->shows_directories ? request_query(r, "directory") : NULL,

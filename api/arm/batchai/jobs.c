@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs as a kind (api/arm/kind.h); and their lists, their termination, and the logins to their
- * nodes.
+ * Jobs as a kind of resource (api/arm/kind.h); also their lists, their termination, and the SSH
+ * addresses of their nodes.
  */
 #include <assert.h>
 #include <string.h>
@@ -27,7 +27,8 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
-/* The job without the columns of its run, because shown_jobs is not informed of changes of runs. */
+/* A copy of the job without the values of its run: a cached text must not contain them, because
+ * nothing tells the cache (shown_jobs) when a run changes. */
 static struct job own_row(const struct job *j)
 {
     struct job own = *j;
@@ -47,7 +48,7 @@ static struct replied *show(struct rm *m, int status)
     struct strbuf out = STRBUF_INIT;
     render_job(r, &own, &out);
     const struct shown_job shown = {out.s, out.len, own.updated_us};
-    /* A text that depends on the time is not cached. */
+    /* In strict mode the text depends on the time, so it is not cached. */
     int64_t kept = pace_is_on(arm_pace(r), NULL)
                        ? 0
                        : shown_jobs_keep(batchai_of(r)->shown_jobs, own.id, r->version, &shown);
@@ -58,7 +59,7 @@ static struct replied *show(struct rm *m, int status)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* Builds for tests render each cached text again and compare. */
+/* In test builds, makes each cached text again and compares both. */
 static void check_shown(struct request *r, const struct shown_job *s)
 {
     struct err e;
@@ -78,8 +79,8 @@ static void check_shown(struct request *r, const struct shown_job *s)
 }
 #endif
 
-/* Shows the job that the same request found before, if its row has not changed: then it still
- * exists, and so do all of its parents. NULL: it must be looked up. */
+/* Replies with the text that the same request got before, if the job's row has not changed: then
+ * the job and its parents still exist. NULL: the job must be read from the database. */
 static struct replied *show_again(struct request *r)
 {
     const int64_t *note = request_note(r);
@@ -92,7 +93,7 @@ static struct replied *show_again(struct request *r)
     return reply_json_copy(r, 200, s.text, s.len);
 }
 
-/* Refuses a job that could run after no resize, instead of leaving it in the queue. */
+/* Refuses a job that needs more nodes than the cluster can ever have: it would wait forever. */
 static int check_node_count(struct request *r, const struct cluster *c, int n, struct err *e)
 {
     int most = sched_most_nodes(arm_of(r)->sched, c->vm_size, c->vm_priority, &c->scale);
@@ -104,7 +105,7 @@ static int check_node_count(struct request *r, const struct cluster *c, int n, s
                    n, c->name, most, c->vm_size);
 }
 
-/* The same for a part that no node can have. */
+/* Refuses a job that needs a larger part of each node than any node has. */
 static int check_part(struct request *r, const struct cluster *c, const struct job *j,
                       struct err *e)
 {
@@ -120,13 +121,13 @@ static int check_part(struct request *r, const struct cluster *c, const struct j
 
 /* --- submit ----------------------------------------------------------------------------------- */
 
-/* The further data of a new job: rm.parent. */
+/* Further data of a new job; rm.parent points to it. */
 struct job_making {
     struct workspace w;
     struct experiment x;
     struct scope scope;
     struct cluster c;
-    struct mount_list mounts; /* of the job itself, without keys */
+    struct mount_list mounts; /* the job's own, without keys */
     struct dependency *awaited;
     size_t n_awaited;
 };
@@ -160,7 +161,7 @@ static int fill(struct rm *m, struct err *e)
     struct job *j = m->row;
     char *guid = arena_alloc(&r->arena, GUID_SIZE);
     struct run_spec spec = {0};
-    assert(m->given.doc_text); /* the stored text is the decoded one */
+    assert(m->given.doc_text); /* the stored text and the decoded one are equal */
     request_guid(r, guid);
     schema_decode(&schema_job, &r->arena, m->given.doc, &spec);
     *j = (struct job){.cluster_id = c->id,
@@ -193,7 +194,8 @@ static int fill(struct rm *m, struct err *e)
     return find_awaited(r, &n->x, j->name, &spec.wishes, &n->awaited, &n->n_awaited, e);
 }
 
-/* Checks the mounts with their keys. The mounts of the cluster were checked with the cluster. */
+/* Checks the job's own mounts with their keys. The cluster's mounts were checked when the cluster
+ * was created. */
 static int check_mounts(struct rm *m, struct err *e)
 {
     const struct job_making *n = m->parent;
@@ -219,8 +221,8 @@ static int check_container(struct rm *m, struct err *e)
                : 0;
 }
 
-/* The cluster's id is stored as the service rendered it, so that comparisons do not depend on the
- * client's spelling. */
+/* Replaces the cluster's id in the document by the daemon's own spelling, so that comparisons do
+ * not depend on the client's spelling. */
 static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *c, struct err *e)
 {
     json_t *ref = json_object_get(json_object_get(doc, "properties"), "cluster");
@@ -231,7 +233,7 @@ static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *
     return 0;
 }
 
-/* Writes the document with the present mounts of the cluster, which the job will see. */
+/* Writes the document, with the mounts that the cluster has now and the job will have. */
 static void write_doc(struct request *r, struct accepted *a, const struct cluster *c)
 {
     static const char *const path[] = {"properties", "nodeSetup", "mountVolumes", NULL};
@@ -242,7 +244,7 @@ static void write_doc(struct request *r, struct accepted *a, const struct cluste
         accepted_add(r, a, JOB_DOC_CLUSTER_MOUNTS, mounts, n);
 }
 
-/* Only requests of the old versions have a location. */
+/* Checks a location in the body; only the old api-versions have one. */
 static int check_location(struct request *r, const struct accepted *a, const struct cluster *c,
                           struct err *e)
 {
@@ -298,12 +300,12 @@ static int seek(struct rm *m, struct err *e)
     int rc = st_job_get(arm_of(r)->storage, &r->arena, n->x.id, m->name, m->row, e);
     if (rc < 0)
         return -1;
-    /* A job outlives its cluster, so a repeated PUT must not fail because the cluster was
-     * deleted. */
+    /* A job stays when its cluster is deleted, so a repeated PUT must not fail because the cluster
+     * is missing. */
     return normalise_cluster_id(r, m->given.doc, &n->c, e) < 0 && rc == 0 ? -1 : rc;
 }
 
-/* An existing job cannot be changed. */
+/* A PUT of an existing job is accepted only if it changes nothing. */
 static int change(struct rm *m, struct err *e)
 {
     struct request *r = m->r;
@@ -374,7 +376,7 @@ struct replied *jobs_get(struct request *r)
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-/* Lists jobs for either form of the path. */
+/* Lists jobs, for paths with and without a workspace. */
 struct replied *jobs_list(struct request *r)
 {
     struct err e;
@@ -382,7 +384,7 @@ struct replied *jobs_list(struct request *r)
     int rc = seek_experiment(r, &x, &e);
     if (rc < 0)
         return reply_err(r, &e);
-    /* Without a home there are no jobs: NO_ROW matches no experiment. */
+    /* Without the home experiment (model/home.h) there are no jobs: NO_ROW matches none. */
     struct rm m = rm_begin(r);
     struct rm_query query = {.above = NO_ROW};
     if (rc > 0) {
@@ -428,7 +430,7 @@ struct replied *jobs_terminate(struct request *r)
     return reply_accepted(r, &j.scope, t.guid);
 }
 
-/* The present nodes of the job, and its former nodes that still exist. */
+/* Reads the nodes that the job has, and its former nodes that still exist. */
 static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
                       struct err *e)
 {

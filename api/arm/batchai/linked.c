@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks the rights that a body needs, besides the rights to its resource: for file servers, for a
- * subnet, and for work that runs as the nodes' administrator. Options of mounts are harmless only
- * if the list here has them. Keeps no state. On the loop's thread.
+ * Checks the rights that a body needs in addition to the right to its resource: for file servers,
+ * for a subnet, and for work that runs as the nodes' administrator (root). An option of a mount is
+ * harmless only if it is in the list below. Keeps no state. Called only on the loop's thread.
  */
 #include "api/arm/batchai/linked.h"
 
@@ -47,9 +47,9 @@ static bool is_harmless(const char *word, size_t len)
     return false;
 }
 
-/* The first option that only an administrator may give, because it can name files and programs of
- * the node, or make the mount give rights (suid, dev); NULL: there is none. `options`: as a volume
- * has them, "-o" and its list or arguments that begin with dashes; NULL: none. */
+/* The first option that only an administrator may use, because it can name files or programs of the
+ * node, or permit suid programs or devices on the mount; NULL: there is none. `options` is the text
+ * of a volume, "-o" with a list, or arguments that begin with dashes; NULL: no options. */
 static const char *admin_option(struct arena *a, const char *options)
 {
     static const char between[] = ", \t";
@@ -65,7 +65,7 @@ static const char *admin_option(struct arena *a, const char *options)
     return NULL;
 }
 
-/* The path of the file server that will be mounted, however its id is written. */
+/* The path of the mounted file server for the check of rights, for any spelling of its id. */
 static const char *file_server_scope(struct request *r, const char *id)
 {
     struct scope s;
@@ -75,7 +75,7 @@ static const char *file_server_scope(struct request *r, const char *id)
                : id;
 }
 
-/* The part of a volume that runs as the nodes' administrator, in words; NULL: none. */
+/* A text that names the part of a volume that runs as the nodes' administrator; NULL: none does. */
 static const char *as_admin(struct arena *a, const struct mount_volume *m)
 {
     const char *option = admin_option(a, m->options);

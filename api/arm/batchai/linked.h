@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other resources that a body refers to: whether the caller may use them.
+ * Checks whether the caller may use the other resources that a body names.
  */
 #ifndef API_ARM_BATCHAI_LINKED_H
 #define API_ARM_BATCHAI_LINKED_H
@@ -10,16 +10,16 @@
 #include "api/arm/batchai/batchai.h"
 #include "model/spec.h"
 
-/* The caller needs the right to read mounted file servers. Mounts that run as the nodes'
- * administrator (commands, and dangerous options) need that right at the cluster with this id. Each
- * fails with ARM_LINKED_FORBIDDEN. */
+/* Fails with ARM_LINKED_FORBIDDEN unless the caller may read the mounted file servers and, if a
+ * mount runs something as the nodes' administrator (a command, or a dangerous option), has the
+ * administrator's right at the cluster with this id. */
 int check_linked_mounts(struct request *r, const struct mount_list *mounts, const char *cluster_id,
                         struct err *e) MUST_CHECK;
-/* The caller needs the right to be the nodes' administrator for a container, if the site permits
- * its processes to be the machine's users (containers.user: image). Fails with
- * ARM_LINKED_FORBIDDEN. */
+/* For a job with a container: fails with ARM_LINKED_FORBIDDEN if the site lets the container's
+ * processes run as any user of the machine (containers.user: image) and the caller lacks the right
+ * to be the nodes' administrator. */
 int check_linked_container(struct request *r, const char *cluster_id, struct err *e) MUST_CHECK;
-/* The caller needs the right to join the subnet in a document, if it has one. */
+/* Fails unless the caller may join the subnet that a document names; succeeds if it names none. */
 int check_linked_subnet(struct request *r, const json_t *doc, struct err *e) MUST_CHECK;
 
 #endif

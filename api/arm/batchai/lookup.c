@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each kind has a row with its name for errors about missing resources. The versions without
- * workspaces search the home workspace of the group (model/home.h); for a missing resource they get
- * the answer of ARM itself.
+ * Finds rows by the path. Requests of versions without workspaces search the home workspace of the
+ * group (model/home.h); for a missing resource they get the error that ARM itself would send.
  */
 #include "api/arm/batchai/lookup.h"
 
@@ -18,7 +17,7 @@
 
 #define NAME_MAX_LEN 64
 
-/* The names of a kind of resource in errors. */
+/* What errors about a missing resource of one kind contain. */
 struct missing_kind {
     const char *what, *type;
     enum err_code missing;
@@ -32,8 +31,8 @@ static const struct missing_kind file_servers = {"file server", "fileServers",
                                                  ERR_FILE_SERVER_NOT_FOUND};
 static const struct missing_kind jobs = {"job", "jobs", ERR_JOB_NOT_FOUND};
 
-/* Turns a getter's result into found, missing or failed. In the versions without workspaces ARM
- * itself answered for missing resources. */
+/* Turns the result `rc` of a read (1, 0, -1) into 0, or -1 with an error if the row is missing. In
+ * the versions without workspaces the error is that of ARM itself. */
 static int found(struct request *r, int rc, const struct missing_kind *k, const char *name,
                  struct err *e)
 {
@@ -61,8 +60,8 @@ int find_workspace(struct request *r, struct workspace *w, struct err *e)
     return found(r, named_workspace(r, name, w, e), &workspaces, name, e);
 }
 
-/* One query finds the experiment. Only if it does not exist, the parents are looked up, for the
- * error of the first missing one. Jobs are found alike. */
+/* One query finds the experiment. Only if it finds none, the parents are read one by one, so that
+ * the error names the first missing parent. find_job() does the same. */
 int find_experiment(struct request *r, struct experiment *x, struct err *e)
 {
     if (find_subscription(r, e) < 0)
@@ -78,8 +77,8 @@ int find_experiment(struct request *r, struct experiment *x, struct err *e)
     return found(r, rc, &experiments, name, e);
 }
 
-/* Getters for the parent of a cluster, file server or job, in either form of its path. 0: the home
- * of the versions without workspaces does not exist, so it is empty. */
+/* Read the parent of a cluster, file server or job, for paths with and without workspaces: 1; 0:
+ * the home of the versions without workspaces does not exist, so its lists are empty; -1: err. */
 int seek_workspace(struct request *r, struct workspace *w, struct err *e)
 {
     if (request_is_flat(r))
@@ -97,7 +96,7 @@ int seek_experiment(struct request *r, struct experiment *x, struct err *e)
                    : st_experiment_get(arm_of(r)->storage, &r->arena, w.id, HOME_EXPERIMENT, x, e);
 }
 
-/* Sets the location for links of operations in old versions. */
+/* In versions without workspaces, sets the location, which links of operations contain. */
 static void set_location(struct request *r, const char *doc, struct scope *s)
 {
     if (!request_is_flat(r))
@@ -150,7 +149,8 @@ int find_job(struct request *r, struct job *j, struct err *e)
     return found(r, rc, &jobs, name, e);
 }
 
-/* Takes "/literal/VALUE" off *p; NULL for another beginning. */
+/* Reads "/literal/VALUE" at *p, moves *p after it and returns VALUE. NULL: *p begins with something
+ * else. */
 static const char *take(struct request *r, const char **p, const char *literal)
 {
     size_t n = strlen(literal);
@@ -202,7 +202,7 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c, st
 int check_name(const struct request *r, const char *what, const char *name, struct err *e)
 {
     size_t n = strlen(name);
-    bool dots = request_is_flat(r); /* old versions allow dots, but not in front */
+    bool dots = request_is_flat(r); /* old versions allow dots, but not at the begin */
     bool ok = n >= 1 && n <= NAME_MAX_LEN && name[0] != '.';
     for (const char *p = name; ok && *p; p++)
         ok = isalnum((unsigned char)*p) || *p == '-' || *p == '_' || (dots && *p == '.');
@@ -217,7 +217,8 @@ int check_name(const struct request *r, const char *what, const char *name, stru
 
 /* --- the creator --- */
 
-/* The handler reports a missing row to the client. */
+/* 0 if the error is about a missing row, which the handler will report to the client; otherwise -1.
+ */
 static int none_if_missing(const struct err *e)
 {
     switch (e->code) {
@@ -258,7 +259,7 @@ static int maker_of_experiment(struct request *r, const char **who, struct err *
 int made_by(struct request *r, const char **who, struct err *e)
 {
     if (!(r->route->versions & r->version))
-        return 0; /* an unknown api-version is refused next */
+        return 0; /* the api-version will be refused after this */
     if (strstr(r->route->path, "{job}"))
         return maker_of_job(r, who, e);
     if (strstr(r->route->path, "{experiment}"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds rows by path parameters. Each find_*() checks the parents first and fails with the error of
- * the first missing one. Rows are in the request's arena.
+ * Finds rows by path parameters. Each find_*() fails if the resource or a parent is missing; the
+ * error names the first missing parent. Rows are in the request's arena.
  */
 #ifndef API_ARM_BATCHAI_LOOKUP_H
 #define API_ARM_BATCHAI_LOOKUP_H
@@ -16,13 +16,14 @@ int find_cluster(struct request *r, struct cluster *c, struct err *e) MUST_CHECK
 int find_file_server(struct request *r, struct file_server *f, struct err *e) MUST_CHECK;
 int find_job(struct request *r, struct job *j, struct err *e) MUST_CHECK;
 
-/* A getter for the parent of a cluster, file server or job, in either form of its path. 0: the home
- * of the versions without workspaces (model/home.h) does not exist. */
+/* Read the parent of a cluster, file server or job, for paths with and without workspaces: 1; 0:
+ * the home of the versions without workspaces (model/home.h) does not exist; -1: err. */
 int seek_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int seek_experiment(struct request *r, struct experiment *x, struct err *e) MUST_CHECK;
 
-/* The cluster with a resource id. ERR_INVALID_PROPERTY if it is not the id of a cluster;
- * ARM_LINKED_FORBIDDEN unless the principal may read it, whether it exists or not. */
+/* Finds the cluster with a resource id. ERR_INVALID_PROPERTY: `id` is not the id of a cluster;
+ * ARM_LINKED_FORBIDDEN: the principal may not read a cluster with this id, whether it exists or
+ * not. */
 int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
                         struct err *e) MUST_CHECK;
 
@@ -31,8 +32,9 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
 int check_name(const struct request *r, const char *what, const char *name,
                struct err *e) MUST_CHECK;
 
-/* The creator of the request's job or experiment, for arm_made_by (api/arm/may.h). An experiment
- * that is being deleted belongs to somebody else if it has a job of somebody else. */
+/* Sets *who to the creator of the request's job or experiment; an arm_made_by function
+ * (api/arm/may.h). For the DELETE of an experiment that has a job of somebody else, *who is NULL.
+ */
 int made_by(struct request *r, const char **who, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output on the nodes' own disks. The directory of the job's first node is shown as it is. The
- * directories of further nodes appear in it under the nodes' names.
+ * Lists output on the nodes' own disks. The list is the directory of the job's first node; in it
+ * each further node appears as a directory with the node's name.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct node_list {
     struct file_list *list;
     const struct output_dir *at; /* by rank; in the request's memory */
     size_t n;
-    const struct output_dir *asked; /* the node whose files were asked for */
+    const struct output_dir *asked; /* the node that was asked for its files */
 };
 
 const struct output_dir *node_files_choose(const struct output_dir *at, size_t n, const char *path,
@@ -60,7 +60,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     struct node_list *nl = ctx;
     struct file_list *l = nl->list;
     struct request *r = l->r;
-    /* The job, or its first command, has not made the directory yet. */
+    /* The job has not yet created its output directory: the list is empty. */
     bool is_root = why && why->code == ERR_FILE_NOT_FOUND && !*l->dir.path;
     if (why && !is_root) {
         request_finish(r, refuse(nl, why));
@@ -72,7 +72,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     request_finish(r, reply(nl));
 }
 
-/* 0: on_listed() will answer. 1: *out is the answer. */
+/* 0: a node was asked, and on_listed() will reply. 1: *out is the reply. */
 static int look(struct node_list *nl, const struct job *j, struct replied **out)
 {
     struct file_list *l = nl->list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders Batch AI's resources: values of rows on top of the stored documents (model/schema.h),
- * without trees for lists of rows. Texts are in the arena. On the loop's thread.
+ * Writes Batch AI's resources as JSON: the stored documents (model/schema.h) with values of the
+ * rows over them. Texts are in the arena. Called only on the loop's thread.
  */
 #include "api/arm/batchai/render.h"
 
@@ -31,7 +31,7 @@ void reply_etag(struct request *r, int64_t updated_us)
     reply_header(r, "Last-Modified", "%s", when);
 }
 
-/* The text is written into `text`. */
+/* A member with a time, which is printed into `text`; 0: no member. */
 static struct over show_time(const char *name, int64_t us, char text[TIMEFMT_SIZE])
 {
     if (us != 0)
@@ -39,7 +39,7 @@ static struct over show_time(const char *name, int64_t us, char text[TIMEFMT_SIZ
     return SHOW_TEXT(name, us != 0 ? text : NULL);
 }
 
-/* Errors in the words of the version. */
+/* The stored errors with the codes and messages of the request's api-version. */
 static struct over show_errors(struct request *r, const char *stored)
 {
     json_auto_t *errors = stored ? json_loads(stored, 0, NULL) : NULL;
@@ -47,8 +47,8 @@ static struct over show_errors(struct request *r, const char *stored)
     return SHOW_DOC("errors", jsontext_in(&r->arena, errors));
 }
 
-/* The state of a resource that is being created, or was until *prov_us, unless its own state
- * overrides it. */
+/* The state that is shown: in strict mode a succeeded resource is shown as being created for some
+ * time after `created_us`. *prov_us becomes the time of the shown state. */
 static enum prov_state created(struct request *r, const struct scope *s, enum pace_step step,
                                enum prov_state state, int64_t created_us, int64_t *prov_us)
 {
@@ -61,13 +61,13 @@ static enum prov_state created(struct request *r, const struct scope *s, enum pa
     return goes_on ? PROV_CREATING : state;
 }
 
-/* Resources made before locations were stored have their workspace's location. */
+/* The location, for old resources whose document has none: that of their workspace. */
 static struct over show_location(const json_t *doc, const struct scope *s)
 {
     return SHOW_TEXT("location", json_object_get(doc, "location") ? NULL : s->location);
 }
 
-/* The common members: the name, and the times and state of the creation. */
+/* The members that all resources have: state and times of the creation. */
 #define SHOW_PROVISIONING(state, prov_us, created_us, prov, made)                                  \
     SHOW_TEXT("provisioningState", enum_to_name(prov_state_names, (int)(state))),                  \
         show_time("provisioningStateTransitionTime", prov_us, prov),                               \
@@ -144,7 +144,7 @@ void forget_subnet(json_t *given, const char *subnet)
         json_object_del(json_object_get(given, "properties"), "subnet");
 }
 
-/* Empty if the document has a subnet. */
+/* Whether the document itself names a subnet. */
 static bool has_own_subnet(const json_t *doc)
 {
     return json_object_get(json_object_get(doc, "properties"), "subnet") != NULL;
@@ -200,7 +200,7 @@ void render_file_server(struct request *r, const struct file_server *f, struct s
     int64_t prov_us = f->prov_us;
     enum prov_state state =
         created(r, &f->scope, PACE_FILE_SERVER_CREATION, f->prov_state, f->created_us, &prov_us);
-    /* Mount settings are shown only if a host serves the file server. */
+    /* Mount settings are shown only if a machine exports the file server. */
     bool is_served =
         state == PROV_SUCCEEDED && fleet_file_server_backing(arm_of(r)->fleet, &r->arena, f, &at);
     const struct over mount[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders rows as JSON for the requested api-version.
+ * Writes rows as JSON for the requested api-version.
  */
 #ifndef API_ARM_BATCHAI_RENDER_H
 #define API_ARM_BATCHAI_RENDER_H
@@ -14,12 +14,13 @@ void render_cluster(struct request *r, const struct cluster *c, struct strbuf *o
 void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out);
 /* The subnet that a document names; NULL: none. */
 const char *own_subnet(const json_t *doc);
-/* The subnet of a file server, or of a cluster that mounts a file server: the requested subnet;
- * without a request, the subnet that the real service made. NULL: none. The text is in the arena or
- * the (parsed) document. */
+/* The subnet of a file server, or of a cluster that mounts a file server: the one in the document;
+ * if the document names none, a subnet like the one that the real service would create. NULL: none.
+ * The text is in the arena or the (parsed) document. */
 const char *file_server_subnet(struct request *r, const struct file_server *f, const json_t *doc);
 const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc);
-/* Removes a subnet from a given document if it only repeats an earlier reply. */
+/* Removes the subnet from a given document if it is `subnet`: the client has only copied it from an
+ * earlier reply. */
 void forget_subnet(json_t *given, const char *subnet);
 void render_job(struct request *r, const struct job *j, struct strbuf *out);
 
@@ -28,10 +29,10 @@ void render_job(struct request *r, const struct job *j, struct strbuf *out);
 const char *render_id(struct request *r, const struct scope *s, const char *collection,
                       const char *name);
 
-/* ETag and Last-Modified of a resource: the instant of its last user write. */
+/* Adds ETag and Last-Modified: the time of the last write to the resource by a user. */
 void reply_etag(struct request *r, int64_t updated_us);
 
-/* {"value":[{"nodeId","ipAddress","port"}]} for these nodes. */
+/* Replies with {"value":[{"nodeId","ipAddress","port"}]} for these nodes. */
 REPLIED reply_remote_login(struct request *r, const struct node *nodes, size_t n);
 
 #endif

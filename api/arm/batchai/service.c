@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Microsoft.BatchAI as a service: one row an operation, with the spec's operation ids. A test
- * compares the rows with the published specs both ways.
+ * Microsoft.BatchAI as a service: one row for each operation, with the operation ids of Azure's
+ * specification. A test checks that the rows and the published operations are the same.
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/errors.h"
@@ -34,7 +34,7 @@
 ERROR_TABLE(batchai_words, ARM_ERRORS, ALL_OWN)
 
 static const struct route routes[] = {
-    /* Microsoft.BatchAI 2018-05-01, and rows that do not differ between versions */
+    /* Microsoft.BatchAI 2018-05-01, and operations that are the same in all versions */
     {"GET", BATCHAI "/operations", V_ALL, 0, operations_list, "Operations_List"},
     {"GET", LOC "/usages", V05, ROUTE_PARTIAL, usages_list, "Usages_List"},
     {"GET", LOC "/usages", V03, ROUTE_PARTIAL, usages_list, "Usage_List"},
@@ -135,7 +135,7 @@ static const char *version_name(unsigned version)
     return api_version_name((enum api_version)version);
 }
 
-/* Headers of the provider, without those of the gateway in front of it. */
+/* Adds the provider's headers, except to errors of the gateway in front of the provider. */
 static void headers(struct request *r)
 {
     if (r->route && r->route->versions && !r->gateway_error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts of jobs by id and api-version. A note of a cached route is a term and an id. The term is
- * the number of times that all texts were dropped, so a note of an earlier term finds nothing.
+ * Texts of jobs by id and api-version. A note (by which a repeated request finds its text) is a
+ * number made of a term and an id. The term counts how often all texts were dropped, so a note with
+ * an earlier term finds nothing.
  */
 #include "api/arm/batchai/shown_jobs.h"
 
@@ -14,7 +15,8 @@
 #include "storage/storage.h"
 
 #define VERSION_BITS 3 /* api-versions are bits 0 to 2: a key is id and version */
-/* A note consists of term and id. After the last term there are no notes; it is never reached. */
+/* A note consists of term and id. In the last term no notes are made; in practice it is never
+ * reached. */
 #define ID_BITS   40
 #define LAST_TERM ((INT64_C(1) << (62 - ID_BITS)) - 1)
 

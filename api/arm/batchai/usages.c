@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Usages: clusters, and vCPUs by VM family. The numbers of vCPUs are from the real service's table
- * of 2018 (names of sizes contain family and size).
+ * Usages: clusters, and vCPUs by VM family. The number of vCPUs of a size follows from its name,
+ * which contains family and size; exceptions are from the real service's table of 2018.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "storage/storage.h"
 
 #define FAMILIES  7
-#define CORES_MAX 1024 /* no size has more: a larger number in a name has another meaning */
+#define CORES_MAX 1024 /* a larger number in a name is no number of cores */
 static const struct family {
     const char *name;
     unsigned versions;
@@ -24,7 +24,7 @@ static const struct family {
     {"NCv3", V_2018_05_01}, {"ND", V_2018_05_01}, {"NV", V_ALL},
 };
 
-/* The family of a size, by patterns of its name, and the cores per unit of its number. */
+/* The family of a size: the first rule whose patterns match the name. */
 static const struct size_rule {
     const char *prefix, *suffix; /* patterns for the name without STANDARD_ */
     int family;                  /* index into families */
@@ -133,7 +133,7 @@ struct replied *usages_list(struct request *r)
     add_row(rows, "Clusters", "Clusters", (int64_t)clusters.n, batchai_of(r)->cluster_quota);
     add_core_rows(rows, r->version, &u, 0, batchai_of(r)->core_quota);
     add_core_rows(rows, r->version, &u, 1, batchai_of(r)->core_quota);
-    if (r->version == V_2018_03_01) /* jobs have no quota here: the limit is the type's maximum */
+    if (r->version == V_2018_03_01) /* jobs have no quota here: show the largest number */
         add_row(rows, "ActiveJobs", "Active Jobs", unfinished, INT32_MAX);
     return reply_json(r, 200, json_pack("{s:o}", "value", rows));
 }

@@ -19,9 +19,9 @@ const char *word_type(enum api_version v, const char *type)
     return type;
 }
 
-/* Messages as recorded from the real service, including blanks. A message is replaced only if it
- * equals the stored one; longer messages (with a signal, a node) are kept. NULL: that version has
- * the stored message. */
+/* Messages as recorded from the real service, including blanks. A stored message is replaced only
+ * if it equals `message`; longer messages (with a signal, a node) are kept. then_message NULL:
+ * those versions have the same message. */
 static const struct error_wording {
     unsigned versions;
     const char *code, *then_code;

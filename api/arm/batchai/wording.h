@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Names that differ between api-versions and are not names of properties: type strings, error codes
- * and their messages. One table each.
+ * and their messages. Each has a table.
  */
 #ifndef API_ARM_BATCHAI_WORDING_H
 #define API_ARM_BATCHAI_WORDING_H
@@ -10,9 +10,10 @@
 
 #include "model/schema.h"
 
-/* The type string; the newest version's if the requested one has no other. */
+/* The type string in version `v`; `type`, that of the newest version, if `v` has no other. */
 const char *word_type(enum api_version v, const char *type);
-/* Rewrites the codes and messages of a BatchAIError array (NULL: nothing to do). */
+/* Replaces the codes and messages in an array of BatchAIError by those of version `v`. `errors` may
+ * be NULL. */
 void word_errors(enum api_version v, json_t *errors);
 
 #endif

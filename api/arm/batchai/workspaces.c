@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workspaces as a kind (api/arm/kind.h).
+ * Workspaces as a kind of resource (api/arm/kind.h).
  */
 #include "api/arm/batchai/batchai.h"
 #include "api/arm/batchai/common.h"
@@ -44,8 +44,8 @@ static int set_tags(struct rm *m, struct err *e)
     return text ? st_workspace_update_tags(arm_of(m->r)->storage, m->id, text, m->r->now_us, e) : 0;
 }
 
-/* A PUT with other tags sets them; without tags, or with the present ones, it changes nothing.
- * Another location is refused. */
+/* A PUT of an existing workspace sets the tags if the body has other tags; otherwise it changes
+ * nothing. Another location is refused. */
 static int change(struct rm *m, struct err *e)
 {
     const struct workspace *w = m->row;
