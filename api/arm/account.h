@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The common part of accounts of all providers whose names are unique in the whole cloud, such as
- * accounts of Microsoft.Storage and Microsoft.Batch.
+ * The common part of accounts whose names are unique in the whole cloud, such as accounts of
+ * Microsoft.Storage and Microsoft.Batch.
  */
 #ifndef API_ARM_ACCOUNT_H
 #define API_ARM_ACCOUNT_H
@@ -13,7 +13,8 @@
 /* 3 to 24 lower-case letters and digits. */
 bool account_name_is_valid(const char *name);
 
-/* The provisioningState of an account that was created then and is not being deleted. Static. */
+/* The provisioningState, a constant text, of an account that was created at `created_us` and is not
+ * being deleted. */
 const char *account_provisioning(const struct request *r, const struct scope *at,
                                  enum pace_step step, int64_t created_us);
 

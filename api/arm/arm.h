@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Resource Manager: subscriptions, resource groups, providers and asynchronous operations.
- * Also what it offers to the providers. The struct of a provider's handlers begins with a struct
- * arm.
+ * Azure Resource Manager: subscriptions, resource groups, providers and asynchronous operations,
+ * and the functions that it offers to the providers. The context struct of each provider begins
+ * with a struct arm.
  */
 #ifndef API_ARM_ARM_H
 #define API_ARM_ARM_H
@@ -22,11 +22,11 @@ struct shares;
 
 struct arm {
     struct storage *storage;
-    struct sched *sched; /* for decisions about clusters; other members reach its parts: */
+    struct sched *sched; /* decides about clusters; fleet, runs, shares: its parts */
     struct fleet *fleet;
     struct runs *runs;
     struct shares *shares;
-    struct batchai_front *front;   /* carries out deletions in the tree of groups */
+    struct batchai_front *front;   /* deletes what is in resource groups */
     const struct access *access;   /* roles and rights */
     const char *subscription_name; /* of the configured subscription; access has its id */
     const char *provider;          /* the namespace of the provider */
@@ -42,13 +42,13 @@ static inline const struct arm *arm_of(const struct request *r)
     return r->deps;
 }
 
-/* In a dump (request.dumps), adds "secrets" to the last object in `out`: the secrets of the row's
- * document, by the paths of properties. `get` reads them. */
+/* In a dump (request.dumps: a saved state), adds "secrets" to the last object in `out`: the secrets
+ * of the row's document, each under the path of its property. `get` reads the secrets. */
 void arm_show_secrets(struct request *r, struct strbuf *out, int64_t id,
                       int (*get)(struct storage *st, struct arena *a, int64_t id,
                                  const char **secrets, struct err *e));
 
-/* The headers of a provider's own answers. */
+/* Adds the headers that the replies of providers have. */
 void arm_provider_headers(struct request *r);
 
 #endif

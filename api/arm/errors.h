@@ -7,7 +7,7 @@
 
 #include "api/http/error.h"
 
-/* The codes of the real service, as far as they were observed. */
+/* Names and codes that were observed in the real service. */
 #define ARM_ERRORS(X)                                                                              \
     HTTP_ERRORS(X)                                                                                 \
     X(ERR_INVALID_PROPERTY, 400, "InvalidParameter", 0)                                            \
@@ -29,7 +29,7 @@
     X(ERR_BEING_DELETED, 409, "ResourceBeingDeleted", 0)                                           \
     X(ERR_QUOTA, 409, "QuotaExceeded", 0)
 
-/* The kinds of a provider's own errors follow these. */
+/* Errors of ARM itself. The numbers of a provider's own errors follow after these. */
 #define ARM_OWN(X)                                                                                 \
     X(ARM_SUBSCRIPTION_NOT_FOUND, 404, "SubscriptionNotFound", ADDS_GATEWAY_CAUSE)                 \
     X(ARM_PROVIDER_NOT_FOUND, 404, "InvalidResourceNamespace", ADDS_GATEWAY_CAUSE)                 \

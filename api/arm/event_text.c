@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders an event by its kind: its resource, its change, and its reason. Texts are in the arena.
- * On the loop's thread.
+ * Writes an event as JSON: its resource, its change, and its reason. Texts are in the arena. Called
+ * only on the loop's thread.
  */
 #include "api/arm/event_text.h"
 
@@ -29,7 +29,7 @@ static int find_cluster(struct storage *st, struct arena *a, int64_t id, struct 
     return rc;
 }
 
-/* The account of the pool takes the place of a workspace. */
+/* Finds a pool of Azure Batch; its account is returned in place of a workspace. */
 static int find_batch_pool(struct storage *st, struct arena *a, int64_t id,
                            struct event_subject *out, struct err *e)
 {
@@ -59,7 +59,7 @@ static int find_node(struct storage *st, struct arena *a, int64_t id, struct eve
     return rc < 0 ? -1 : 1;
 }
 
-/* Kinds of resources that have events. */
+/* The kinds of resources that have events, by enum resource_kind. */
 static const struct {
     int (*find)(struct storage *st, struct arena *a, int64_t id, struct event_subject *out,
                 struct err *e);

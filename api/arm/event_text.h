@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events in the form of replies, and whom they concern.
+ * Events as JSON, and the right that a principal needs to see an event.
  */
 #ifndef API_ARM_EVENT_TEXT_H
 #define API_ARM_EVENT_TEXT_H
@@ -15,23 +15,23 @@
 struct fleet;
 struct storage;
 
-/* The place and the name of an event's resource; name "": it is gone. Texts are in the arena. */
+/* The scope and the name of an event's resource; name "": the resource was removed. Texts are in
+ * the arena. */
 struct event_subject {
     struct scope scope;
-    const char *cluster, *name; /* cluster: of a node, the name of its cluster or pool */
-    const char *machine;        /* of a node; NULL: none, or not known any more */
-    bool is_batch;              /* of Azure Batch: its account takes the place of a workspace */
+    const char *cluster, *name; /* cluster: a node's cluster or pool */
+    const char *machine;        /* a node's machine; NULL: none or unknown */
+    bool is_batch;              /* Azure Batch: scope.workspace is the account */
 };
-/* A getter; 0: resources of its kind have no events. */
+/* Reads the resource of an event: 1; 0: resources of its kind have no events; -1: err. */
 int event_subject(struct storage *st, const struct fleet *fl, struct arena *a,
                   const struct event *ev, struct event_subject *out, struct err *e) MUST_CHECK;
-bool event_has_kind(enum resource_kind kind); /* whether resources of the kind have events */
-/* The state of a removal, which is shown as an event with the number and the states 0. */
+bool event_has_kind(enum resource_kind kind); /* resources of this kind have events */
+/* The state that is shown for a removal, which is an event whose number and states are 0. */
 #define EVENT_REMOVED "deleted"
-/* A new reference. */
+/* The event as a JSON object. New reference. */
 json_t *event_show(const struct event *ev, const struct event_subject *s);
-/* The action (of static life) that a principal must be allowed to do at the scope, to see the
- * event. */
+/* A principal sees the event if it has this right (constant text) at event_scope(). */
 const char *event_action(const struct event *ev, const struct event_subject *s);
 const char *event_scope(struct arena *a, const struct event *ev, const struct event_subject *s);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resource groups as a kind (api/arm/kind.h). Deleting a group deletes its resources,
- * asynchronously: 202 with a Location that answers 202 until the group is removed, then 200.
+ * Resource groups as a kind of resource (api/arm/kind.h). The deletion of a group and its resources
+ * is asynchronous: the reply is 202 with a Location, and a GET of that URL returns 202 until the
+ * group is removed, then 200.
  */
 #include <ctype.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static bool is_name(const char *name)
     return ok;
 }
 
-/* This header was observed on no other answer of the resource manager itself. */
+/* Adds a header that the real resource manager sends in no other reply of its own. */
 static void count_write(struct request *r)
 {
     reply_header(r, "x-ms-ratelimit-remaining-subscription-writes", "1199");
@@ -182,7 +183,7 @@ static const struct rm_name_rule name_rule = {
 };
 
 static rm_step *const steps[] = {rm_step_subscription, rm_step_name, rm_step_body, NULL};
-static const int missing[] = {0}; /* DELETE of a missing group fails */
+static const int missing[] = {0}; /* a DELETE of a missing group fails */
 
 static const struct field tag_rows[] = {
     TEXT("tagName", FIELD_READONLY),

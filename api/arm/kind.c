@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handlers that all kinds share, and the steps of a PUT. A request about a resource is one
- * struct rm on the stack of its handler; rows, names and texts are the request's. On the loop's
- * thread.
+ * The handlers that all kinds of resources share, and the steps of a PUT. Each handler has one
+ * struct rm on its stack; rows, names and texts are in the request's memory. Called only on the
+ * loop's thread.
  */
 #include "api/arm/kind.h"
 

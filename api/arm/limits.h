@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a request is a read, a write or a delete for the limits of a subscription.
+ * Whether a request counts as a read, a write or a delete in the rate limits of a subscription.
  */
 #ifndef API_ARM_LIMITS_H
 #define API_ARM_LIMITS_H

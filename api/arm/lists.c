@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of a kind's rows, in slices (api/http/slices.h): paging for all; $filter and $select for
- * the versions that have them; $filter by a tag; a principal who may see only some of the rows gets
- * only these. State: one struct scan per request, in its arena. On the loop's thread.
+ * Lists the rows of a kind, in slices (api/http/slices.h) and pages, with $filter and $select in
+ * the versions that have them, and $filter by a tag. A principal who may see only some of the rows
+ * gets only these. State: one struct scan for each request, in its arena. Called only on the loop's
+ * thread.
  */
 #include <string.h>
 
@@ -12,14 +13,14 @@
 #include "api/http/odata.h"
 #include "api/http/slices.h"
 
-/* Limits for the rows and comparisons of one reply, so that a filter that few rows pass ends in
- * time. A page may therefore be short or empty and still have a next page. */
+/* Limits of the rows and comparisons for one reply, because a filter may match few of many rows. So
+ * a page may be short or empty and still have a next page. */
 #define SCAN_MAX    4000
 #define COMPARE_MAX 200000
 
 #define BATCH_FIRST 32
 #define BATCH_MAX   256
-#define BATCH_BYTES (1024 * 1024) /* the intended rendered size of a batch, in bytes */
+#define BATCH_BYTES (1024 * 1024) /* the intended JSON size of a batch */
 
 struct scan {
     struct request *r;
@@ -29,7 +30,7 @@ struct scan {
     size_t seen, most; /* rows */
 };
 
-/* A batch is smaller if rows are large. */
+/* The number of rows of the next batch: the larger the rows so far, the fewer. */
 static int batch_for(const struct page *page)
 {
     if (page->n == 0)
@@ -71,7 +72,8 @@ static bool matches(const struct scan *scan, const json_t *shown)
     return odata_matches_tags(&scan->o, tag, json_object_get(shown, "tags"));
 }
 
-/* Parses the rendered row again, because the filter and the id both need a JSON tree. */
+/* Adds the row if it may be seen and matches the filter. Parses the row's JSON text again, because
+ * the filter and the id need a JSON tree. */
 static void add_filtered(struct scan *scan, struct page *page, const void *row, int64_t id)
 {
     struct strbuf text = STRBUF_INIT;
@@ -118,8 +120,8 @@ static const char *odata_query(struct request *r, const char *name)
     return text && *text ? text : NULL;
 }
 
-/* A list without filters refuses $filter: a client that gets all rows instead may change them
- * all. */
+/* Reads $filter and $select. A list that does not support $filter refuses it: a client that got all
+ * rows instead might change all of them. */
 static int read_odata(const struct rm *m, struct odata *o, struct err *e)
 {
     struct request *r = m->r;

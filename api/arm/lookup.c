@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the resources that a request's path names, and writes regions and ids of resources as Azure
- * does. A missing resource is an error that names it. Rows that are found live in the request's
- * arena.
+ * does. If a resource is missing, the error names it. Rows are in the request's arena.
  */
 #include "api/arm/lookup.h"
 

@@ -9,10 +9,10 @@
 #include "api/arm/arm.h"
 #include "model/resource.h"
 
-/* The id of the subscription in the path, spelled as in rows; the configuration's subscription if
- * the path has none. Valid as long as the request. */
+/* The id of the subscription in the path, in the database's spelling; the id of the configured
+ * subscription if the path has none. Valid as long as the request. */
 const char *arm_subscription(struct request *r);
-/* Fails unless there is a subscription {subscription}. */
+/* Fails unless the subscription in the path ({subscription}) exists. */
 int find_subscription(struct request *r, struct err *e) MUST_CHECK;
 int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_CHECK;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks the access room for a verdict on the request's action and scope. For a principal who sees a
- * part of a list, keeps the grants in request.grant. On the loop's thread.
+ * Decides by the principal's roles (api/access/) whether it may send the request. For a principal
+ * who may see only a part of a list, keeps the roles in request.grant. Called only on the loop's
+ * thread.
  */
 #include "api/arm/may.h"
 
@@ -13,13 +14,15 @@
 #include "api/http/auth.h"
 #include "scheduler/scheduler.h"
 
-/* request.grant of a principal who sees a part of a list; NULL: sees all of it. */
+/* request.grant points to this struct if the principal may see only a part of the list; NULL: it
+ * may see the whole list. */
 struct sight {
     struct grants grants;
     const char *action;
 };
 
-/* Whether the principal has made the resource of the request, or is about to make it. */
+/* 1: the principal has created the resource of the request, or the request creates it; 0: somebody
+ * else has; -1: err. */
 static int is_own(struct request *r, arm_made_by made_by, struct err *e)
 {
     const char *who = NULL;
@@ -73,7 +76,7 @@ int arm_may_also(struct request *r, const char *action, const char *scope, struc
     return access_verdict(&g, action, scope) == ACCESS_YES;
 }
 
-/* Calls `refuse` if the principal may not do the action. */
+/* Calls `refuse` if the principal does not have the right `action` at the scope. */
 static int check(struct request *r, const char *action, const char *scope,
                  int (*refuse)(struct request *, const char *, const char *, struct err *),
                  struct err *e)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * /metadata/endpoints: tells clients the addresses of a cloud's services. It has three forms: a
- * short object (2015-01-01, by `az cloud register` of its time), an array of clouds (2019-05-01,
- * through ARM_CLOUD_METADATA_URL and by old Terraform), and one cloud (2022-09-01 and later, by
- * Terraform and newer `az cloud register`, which ends on an array).
+ * /metadata/endpoints: returns the addresses of a cloud's services. The reply has three forms: a
+ * short object (2015-01-01, for old `az cloud register`), an array of clouds (2019-05-01, for
+ * ARM_CLOUD_METADATA_URL and old Terraform), and one cloud (2022-09-01 and later, for Terraform and
+ * newer `az cloud register`, which fails on an array).
  */
 #include <string.h>
 
 #include "api/arm/kind.h"
 #include "api/arm/routes.h"
 
-/* How clients of a form of the reply log in. */
+/* The names in a reply that tell clients how to log in. */
 struct login_names {
     const char *tenant, *provider;
 };
 static const struct login_names adfs = {"adfs", "ADFS"};
-/* Terraform's azurerm takes a cloud with any other pair for Azure Stack, and refuses it. az reads
- * only the login endpoint: from its end it knows that this is ADFS. */
+/* Terraform's azurerm refuses a cloud with any other pair, because it takes it for Azure Stack. az
+ * uses only the login endpoint: its last segment shows az that this is ADFS. */
 static const struct login_names aad = {"common", "AAD"};
 
 static json_t *authentication(const char *base, const struct login_names *d)
@@ -25,7 +25,8 @@ static json_t *authentication(const char *base, const struct login_names *d)
                      "audiences", base, "tenant", d->tenant, "identityProvider", d->provider);
 }
 
-/* The suffix of storage must begin with "core.", because the SDKs split an account's host there. */
+/* The domain of a service. That of storage must begin with "core.", because the SDKs split an
+ * account's host name there. */
 static json_t *suffix(struct request *r, const char *below, const char *host)
 {
     const char *own = request_own_suffix(r, below);

@@ -22,7 +22,7 @@ bool named_share_of(struct request *r, const struct mount_volume *m, const char 
     return true;
 }
 
-/* The first principal may list all keys. */
+/* The first principal may list the keys of all accounts. */
 int named_share_ask(struct request *r, struct share_name *n, struct err *e)
 {
     struct storage_account s;
@@ -48,9 +48,9 @@ int check_named_shares(struct request *r, const struct cluster *c, const struct 
         const struct mount_volume *m = &mounts->items[i];
         if (!named_share_of(r, m, c->vm_size, c->vm_priority, &n))
             continue;
-        if (n.is_elsewhere && m->secret_ref) /* the key is read when the machine mounts it */
+        if (n.is_elsewhere && m->secret_ref) /* its key is read when the machine mounts it */
             continue;
-        if (r->inner) /* of a seed, possibly from a dump: a dump lacks the keys of mounts */
+        if (r->inner) /* from a seed, which may lack the keys of mounts */
             n.key = NULL;
         if (named_share_ask(r, &n, e) < 0 || shares_check_named(arm_of(r)->shares, &n, e) < 0)
             return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shares and containers that mounts of nodes name. The daemon serves them to local nodes, and
- * to machines if no rule of the site mounts them there.
+ * The shares and containers that the mounts of nodes name. The daemon serves them to local nodes,
+ * and to machines unless a rule of the site mounts other storage there.
  */
 #ifndef API_ARM_NAMED_SHARES_H
 #define API_ARM_NAMED_SHARES_H
@@ -13,21 +13,23 @@
 
 struct event;
 
-/* The share of a mount on nodes of this size. False: the volume names none. */
+/* *out becomes the share that a mount names, for nodes of this size. False: the volume names no
+ * share. */
 bool named_share_of(struct request *r, const struct mount_volume *m, const char *vm_size,
                     enum vm_priority priority, struct share_name *out);
-/* Sets needs_key: the sender may not list the keys of its account, and no mount of the sender has
- * made the account. A request without a principal needs a key. */
+/* Sets n->needs_key. It is true if the sender may not list the keys of the share's account, unless
+ * a mount of the sender created the account. Without a principal it is true, too. */
 int named_share_ask(struct request *r, struct share_name *n, struct err *e) MUST_CHECK;
-/* Checks before anything is written whether they may be mounted. Makes the missing ones, in the
- * transaction that mounts them first. */
+/* Before anything is written, checks whether the named shares may be mounted. */
 int check_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,
                        struct err *e) MUST_CHECK;
-/* *made: a text about new shares; NULL: none. */
+/* Creates the missing shares in the transaction of the resource that mounts them first. *made: a
+ * text about the new shares; NULL: none. */
 int make_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,
                       const char **made, struct err *e) MUST_CHECK;
-/* Writes to the log and to the events of the resource that shares were made because it mounts them.
- * `noun` and `name` are the resource's; `ev` has its kind, id and state. `made` may be NULL. */
+/* Logs, and adds an event to the resource, that shares were created because the resource mounts
+ * them. `noun` and `name` are the resource's; `ev` has its kind, id and state. `made` NULL: does
+ * nothing. */
 int tell_made(struct request *r, const char *made, const char *noun, const char *name,
               const struct event *ev, struct err *e) MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Starts operations in the transaction of their resource, finds them by their id, and shows them.
- * The row is the state of an operation; strict mode decides which part of it is shown. On the
- * loop's thread.
+ * The state of an operation is in its row; in strict mode a finished operation may still be shown
+ * as in progress. Called only on the loop's thread.
  */
 #include "api/arm/operation.h"
 
@@ -20,8 +20,9 @@
 
 #define STRICT_RETRY_AFTER_S 15 /* the service's value on every 202 */
 
-/* S$rg$ws$exp$job, or S$rg$job in the versions without workspaces; subscription and group in lower
- * case, the rest as spelled by its creator. */
+/* The operation's resource as text: S$rg$ws$exp$job, or S$rg$job in the versions without
+ * workspaces. Subscription and group are in lower case, the other names as their creator spelled
+ * them. */
 static const char *resource_key(struct request *r, const struct op_request *o)
 {
     struct strbuf b = STRBUF_INIT;
@@ -41,7 +42,7 @@ static const char *resource_key(struct request *r, const struct op_request *o)
 
 int operation_start(struct request *r, const struct op_request *o, const char **guid, struct err *e)
 {
-    assert(o->resource_id != 0); /* the scheduler finds and ends the operation by this id */
+    assert(o->resource_id != 0); /* the scheduler finds the operation by this id */
     char *id = arena_alloc(&r->arena, GUID_SIZE);
     request_guid_at(r, id);
     struct operation op = {
@@ -128,7 +129,7 @@ bool creation_look(const struct request *r, const char *subscription, enum pace_
                    int64_t *made_us)
 {
     int64_t takes_us = pace_us(arm_pace(r), subscription, step), created_us = *made_us;
-    /* Requests of a seed see the real state, even if strict mode is on. */
+    /* Requests of a seed always get the real state, also in strict mode. */
     if (r->seeds || is_to_come(r, created_us))
         return false;
     bool goes_on = takes_us > 0 && r->now_us < created_us + takes_us;
@@ -200,7 +201,7 @@ struct replied *operation_results(struct request *r)
     struct operation op;
     if (operation_find(r, request_param(r, "operation"), &op, &e) < 0)
         return reply_err(r, &e);
-    /* The service sent no Retry-After here, and its clients then waited 30 s. */
+    /* The real service sent no Retry-After here; then its clients waited 30 s. */
     if (op.status == OP_IN_PROGRESS && !arm_is_strict(r))
         reply_retry_after(r);
     return reply_json(r, 200, operation_body(r, &op));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asynchronous operations: the 202 answer and the row behind it. wire-notes: Azure-AsyncOperation
- * points at operationresults, Location at operationstatuses, both with one id.
+ * Asynchronous operations: the reply 202 and the operation's row. As in the real service,
+ * Azure-AsyncOperation is a URL with operationresults, Location one with operationstatuses; both
+ * have the operation's id.
  */
 #ifndef API_ARM_OPERATION_H
 #define API_ARM_OPERATION_H
@@ -16,36 +17,36 @@ struct op_request {
     int64_t resource_id;
     const struct scope *scope;
     const char *name; /* the resource's name */
-    bool in_group;    /* the path has no level between the group and the resource */
+    bool in_group;    /* the resource is directly in the group */
     bool is_delete;
-    bool done; /* no work is left: the row is written as succeeded */
+    bool done; /* nothing is left to do: state succeeded */
 };
 
-/* Writes the operation's row. *guid is arena-owned. */
+/* Inserts the operation's row. *guid is in the request's arena. */
 int operation_start(struct request *r, const struct op_request *o, const char **guid,
                     struct err *e) MUST_CHECK;
-/* In one transaction, marks the resource and its contents as deleting and writes the operation;
- * then wakes the scheduler. */
+/* In one transaction, marks the resource and its contents as being deleted and inserts the
+ * operation; then wakes the scheduler. */
 int operation_delete(struct request *r, const struct op_request *o, const char **guid,
                      struct err *e) MUST_CHECK;
-/* The pace that delays operations; NULL: no delays. */
+/* How long operations seem to take in strict mode; NULL: no delays. */
 const struct pace *arm_pace(const struct request *r);
 /* Whether the daemon behaves exactly like the service (strict mode), everywhere or in the request's
  * subscription. */
 bool arm_is_strict(struct request *r);
-/* Finds an operation by its id, in the subscription of the path only; shows it as operation_look()
- * does. */
+/* Finds an operation by its id, only in the subscription of the path, and applies operation_look()
+ * to it. */
 int operation_find(struct request *r, const char *guid, struct operation *op,
                    struct err *e) MUST_CHECK;
-/* Shows a succeeded operation as in progress if strict mode says that it takes longer. */
+/* In strict mode, changes a succeeded operation to "in progress" until its delay has passed. */
 void operation_look(const struct request *r, struct operation *op);
-/* Whether a resource is still shown as being created (or a secret as being deleted).
- * *made_us: in: the time when its row was made; out: the end of the delay. */
+/* Whether a resource is still shown as being created (or a secret as being deleted) in strict mode.
+ * *made_us: in: the time at which the row was inserted; out, if false: that time plus the delay. */
 bool creation_look(const struct request *r, const char *subscription, enum pace_step step,
                    int64_t *made_us);
 /* Adds Retry-After: the configured value, or the service's own in strict mode. */
 void reply_retry_after(struct request *r);
-/* 202 with Location, Azure-AsyncOperation and Retry-After. */
+/* Replies with 202, Location, Azure-AsyncOperation and Retry-After. */
 REPLIED reply_accepted(struct request *r, const struct scope *scope, const char *guid);
 
 struct replied *operation_results(struct request *r);

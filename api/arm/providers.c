@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resource providers. All known providers are registered; to register one again, as scripts do,
- * succeeds.
+ * Resource providers. All known providers are always registered. Scripts may register a provider
+ * again: that succeeds and changes nothing.
  */
 #include <strings.h>
 
@@ -66,7 +66,7 @@ static const struct arm_provider {
     {"Microsoft.Resources", {{"resourceGroups", 0}, {"subscriptions", 0}, {"tenants", 0}}},
 };
 
-/* Newest first, because clients take the first. */
+/* The api-versions of a type, the newest first, because clients use the first. */
 static json_t *versions(const struct type *t)
 {
     json_t *list = json_array();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists the resources of every provider in a subscription or group, with $filter and $top. `az
- * resource list` and clients that look for the group of a vault use it. Contains only resources
- * directly in groups, and only those that the principal may read.
+ * Lists the resources of all providers in a subscription or group, with $filter and $top. Clients:
+ * `az resource list`, and others to find the group of a vault. Contains only resources directly in
+ * groups, and only those that the principal may read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct entries {
     size_t n;
 };
 
-/* A page of the rows of one type, by id. */
+/* Reads a page of the rows of one type, in order of their ids. */
 typedef int (*list_fn)(struct request *r, const struct st_filter *in, const struct st_page *page,
                        struct entries *out, struct err *e);
 
@@ -96,8 +96,8 @@ static int list_batch_accounts(struct request *r, const struct st_filter *in,
     return 0;
 }
 
-/* The position in the list is the index of the type in this table and the row's id, so new types go
- * to the end. */
+/* The position of a resource in the list is made of the type's index in this table and the row's
+ * id. So add new types at the end. */
 static const struct listed_type {
     const char *provider, *collection;
     list_fn list;
@@ -151,7 +151,7 @@ static void add(struct looking *l, int64_t type, const struct listed_entry *x)
                           s.type, "location", x->scope.location, "tags", tags));
 }
 
-/* Adds the rows of a type, in batches, until the page is full. */
+/* Adds the rows of one type, in batches, until the page is full. */
 static int add_type(struct looking *l, int64_t type, int64_t after, struct err *e)
 {
     struct entries some = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Resource Manager as a service. It serves every path that belongs to no other service.
+ * Azure Resource Manager as a service. It handles every path that belongs to no other service.
  */
 #include <string.h>
 
@@ -40,8 +40,8 @@ static const struct route routes[] = {
      "Arm_OperationResults"},
 };
 
-/* The remaining number never falls, because nothing is throttled here (except in strict mode:
- * api/testing/). */
+/* Headers with the number of requests that remain before throttling. The number is constant,
+ * because requests are not throttled here (except in strict mode: api/testing/). */
 static const struct {
     const char *name, *value;
 } remaining[ARM_COUNTERS] = {
@@ -50,7 +50,8 @@ static const struct {
     [ARM_DELETES] = {"x-ms-ratelimit-remaining-subscription-deletes", "14999"},
 };
 
-/* A POST that lists is a read; a POST that terminates is a write. */
+/* Which limit a request counts for. A POST that lists is a read; a POST that terminates is a write.
+ */
 enum arm_counter arm_counter(const struct request *r)
 {
     if (strcmp(r->method, "DELETE") == 0)
@@ -61,9 +62,9 @@ enum arm_counter arm_counter(const struct request *r)
     return strcmp(r->method, "POST") == 0 && !lists ? ARM_WRITES : ARM_READS;
 }
 
-/* Adds the headers that Azure's service sends, without those of its gateways. After
- * Strict-Transport-Security a browser would refuse plain http on every port of localhost, so that
- * header is sent in strict mode only. */
+/* Adds the headers that Azure's service itself sends, but not those of its gateways.
+ * Strict-Transport-Security is added only in strict mode, because after it a browser would refuse
+ * plain http on every port of localhost. */
 void arm_provider_headers(struct request *r)
 {
     reply_header_text(r, "Server", "Microsoft-HTTPAPI/2.0");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The storage accounts of all groups with the names of their shares and containers, and the whole
- * list of these names of one account; as far as the caller may read them. Rights decide before
- * anything is cut or counted. An account may have many shares, so its names are read in batches
- * too:
+ * Two lists, with only what the caller may read: the storage accounts of all groups, each with the
+ * first names of its shares and containers; and all these names of one account. Rights are checked
+ * before rows are cut or counted. An account may have many shares, so its names are also read in
+ * batches:
  *
  *     [next account] -> its shares, while there are any -> its containers -> its row is written
  */
@@ -16,9 +16,9 @@
 #include "model/spec.h"
 #include "storage/storage.h"
 
-#define NAMES_MAX  1000  /* shown of an account, of each kind */
+#define NAMES_MAX  1000  /* most names to show of each kind */
 #define BATCH      200   /* names read at once */
-#define LOOKED_MAX 10000 /* names or accounts that are looked at only to be counted */
+#define LOOKED_MAX 10000 /* names or accounts to read only for counting */
 
 /* --- the names of one account ----------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ struct share_names {
     const struct storage_account *account;
     enum share_kind kind;
     bool all;           /* the caller may read all shares and containers of the account */
-    struct strbuf name; /* of the last account that was read; outlives the batch's memory */
+    struct strbuf name; /* the last name that was read; not in the arena */
 };
 
 static void names_free(void *ctx)
@@ -48,7 +48,7 @@ static const char *text_of(const struct strbuf *b)
     return b->len > 0 ? b->s : "";
 }
 
-/* Reads the names behind `after`. Sets `after` to the last of them. */
+/* Reads a batch of names after `after`. Sets `after` to the last name. */
 static int read_names(struct request *r, struct slices *s, int64_t account_id, enum share_kind kind,
                       struct strbuf *after, struct err *e)
 {
@@ -102,12 +102,12 @@ struct replied *names_list(struct request *r)
 
 enum part { PART_ACCOUNT, PART_FILES, PART_BLOBS, PART_ROW };
 
-/* The names found in the present account, by kind. */
+/* The names that were found in the account so far: shares or containers. */
 struct found {
     long n;      /* names that the caller may read */
     long looked; /* names that were read since the list was full */
-    bool over;   /* not all were read */
-    bool ended;  /* all were */
+    bool over;   /* some names were not read */
+    bool ended;  /* all names were read */
 };
 
 struct account_list {
@@ -116,11 +116,11 @@ struct account_list {
     long names;                     /* to show of each kind */
     bool counts;                    /* the caller wants to know how many accounts there are */
     bool full;                      /* the page is full; further accounts are only counted */
-    long looked;                    /* accounts and names since then */
+    long looked;                    /* accounts and names read since then */
     enum part next;                 /* the part that the next batch reads */
     int64_t at;                     /* the id of the last account that was read */
     struct strbuf name;             /* of the last share or container that was read */
-    struct storage_account account; /* of the batch */
+    struct storage_account account; /* the batch's account */
     bool all, sees;
     struct found found[2];
     json_t *shown; /* the account's row */
@@ -196,7 +196,7 @@ static int fetch_account(struct account_list *l, struct slices *s, struct err *e
     return 0;
 }
 
-/* Whether no further names need to be read. */
+/* Whether enough names were read. */
 static bool is_over(const struct account_list *l, const struct found *f)
 {
     return l->full ? l->found[0].n + l->found[1].n > 0 : f->looked >= LOOKED_MAX;
@@ -221,8 +221,9 @@ static int fetch_part(struct account_list *l, struct slices *s, struct err *e)
     return 0;
 }
 
-/* {"files": 3, "blobs": 10000, "isMinimum": true}: how many more names there are than are shown. Of
- * a minimum of 0 the caller may read none of the names that were looked at, but there are others.
+/* Adds the number of names that are not shown: {"files": 3, "blobs": 10000, "isMinimum": true}.
+ * isMinimum: some names were not read. A minimum of 0 means that the caller may read none of the
+ * names that were read.
  */
 static void add_more(struct account_list *l)
 {
@@ -238,7 +239,8 @@ static void add_more(struct account_list *l)
     json_object_set_new(l->shown, "cut", json_true());
 }
 
-/* An account of which the caller may read nothing is shown only to callers who see the account. */
+/* Adds the account's row. If the caller may read none of its names, the row is added only if the
+ * caller may see the account. */
 static void end_row(struct account_list *l)
 {
     struct page *page = l->rows.page;
@@ -311,7 +313,8 @@ struct replied *accounts_list(struct request *r)
     if (read_wish(l, &e) < 0 || rows_begin_numbers(r, &l->rows, &e) < 0)
         return reply_err(r, &e);
     l->at = page_after_id(l->rows.page);
-    l->counts = l->counts && !request_query(r, "after"); /* the first page has the number */
+    l->counts =
+        l->counts && !request_query(r, "after"); /* only the first page contains the number */
     l->rows.counts = l->counts;
     l->shown = request_own(r, json_object());
     request_own_thing(r, l, accounts_free);

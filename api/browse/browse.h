@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files for people at a browser, over the daemon's own host and with their own login: files of
- * jobs, shares and containers. The services that have these files decide on rights, names and
- * bytes; this room only shows the files in one form. The handlers' data are struct azstorage.
+ * Files of jobs, shares and containers for users with a browser, at the daemon's own host and with
+ * the user's login. The services to which the files belong check rights and names and send the
+ * bytes; the code here only shows all files in one form. The context of the handlers is a struct
+ * azstorage.
  */
 #ifndef API_BROWSE_BROWSE_H
 #define API_BROWSE_BROWSE_H
@@ -18,23 +19,23 @@ struct error_words browse_words(int kind);
 
 /* --- rights.c --- */
 
-/* The principal's roles; NULL: the first principal, who may do everything. Call before
- * browsed_find(). */
+/* The principal's roles; NULL: the first principal, who may do everything. Call it before
+ * browsed_find(), which overwrites r->grant. */
 static inline const struct grants *held_by(const struct request *r)
 {
     return r->grant;
 }
-/* Whether the principal may read all shares and containers of an account. may_read_one(): whether
- * its roles allow reading a particular one. */
+/* may_read_all(): whether the principal may read all shares and containers of an account.
+ * may_read_one(): whether its roles permit reading one particular share or container. */
 bool may_read_all(const struct request *r, const struct storage_account *account);
 bool may_read_one(struct request *r, const struct data_place *place);
-/* Whether the principal sees the account. */
+/* Whether the principal may see the account. */
 bool sees_account(struct request *r, const struct storage_account *account);
-/* The account and the kind of the query. Rights are not checked. */
+/* Reads the account and the kind (shares or containers) from the query. Does not check rights. */
 int browsed_account(struct request *r, enum share_kind *kind, struct storage_account *out,
                     struct err *e) MUST_CHECK;
-/* Finds the share or container of the query (account, kind, share), checks the rights, and sets
- * r->grant and r->rest, the path in it, for functions of the data planes. */
+/* Finds the share or container that the query names (account, kind, share), checks the rights, and
+ * sets r->grant, and r->rest to the path in the share, for functions of the data planes. */
 int browsed_find(struct request *r, enum share_kind *kind, struct err *e) MUST_CHECK;
 
 /* --- accounts.c --- */
