@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files in a directory of a share, or below a prefix of a container, and the bytes of one file
- * or blob. The data planes do the work. A directory of a container is the common beginning of names
- * up to a slash, so its path ends with that slash.
+ * Lists the files in a directory of a share, or below a prefix of a container, and sends the bytes
+ * of one file or blob, by functions of the data planes. A "directory" of a container is the common
+ * beginning of names up to a slash, so its path ends with a slash.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static struct replied *list_share(struct request *r)
 /* --- a container ------------------------------------------------------------------------------ */
 
 struct container_page {
-    struct rows rows; /* first: of the page */
+    struct rows rows; /* must be the first member */
     const char *prefix;
 };
 
@@ -82,7 +82,7 @@ static const struct container_page *container_of(const struct page *p)
     return p->of;
 }
 
-/* "a/b/" below "a/" is b. */
+/* Adds a directory of a container: in the list of "a/", "a/b/" is shown as "b". */
 static void show_prefix(struct page *p, const char *name)
 {
     const char *rest = name + strlen(container_of(p)->prefix);
@@ -135,7 +135,8 @@ struct replied *items_list(struct request *r)
     return kind == SHARE_BLOBS ? list_container(r) : list_share(r);
 }
 
-/* Instead of the disposition that was noted, as a signature may ask for another. */
+/* Lets the browser save the file: replaces the blob's stored Content-Disposition, in the way in
+ * which a signature (SAS) may replace it. */
 static void save_as(struct request *r, const char *name)
 {
     struct grant *g = grant_of(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The output directories of a job, their files, and the bytes of the files, for everybody who may
- * read the job: what listOutputFiles and its download links have.
+ * read the job: the same files as in listOutputFiles and its download links.
  */
 #include "api/arm/batchai/file_list.h"
 #include "api/browse/browse.h"
@@ -18,7 +18,8 @@ static struct output_source source_of(const struct request *r)
     return (struct output_source){s->runs, s->fleet, s->files, s->storage_dir};
 }
 
-/* A job that the caller may not see is not there. */
+/* Finds the job in the path. For a job that the caller may not see, the error is the same as for a
+ * missing job. */
 static int find_job(struct request *r, struct job *out, struct err *e)
 {
     const char *of = request_query(r, "subscription"), *name = request_param(r, "job");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The right to read files: from a role at the share's data plane; or from the right to list the
- * account's keys, because these open the files.
+ * The right to read files: from a role with a data action; or from the right to list the account's
+ * keys, because the keys give access to the files.
  */
 #include <string.h>
 #include <strings.h>

@@ -29,7 +29,8 @@ static const char *const paths[] = {JOB "/files",
                                     "/batchaid/storage/content",
                                     NULL};
 
-/* Rights are checked job by job, share by share. */
+/* Lets every principal with a role send the request; the handlers check the rights for each job and
+ * each share. */
 static int may(struct request *r, struct err *e)
 {
     return auth_check(r, e) < 0 ? -1 : sees_may(r, azstorage_of(r)->access, e);

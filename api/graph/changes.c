@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Applications, their service principals, and their secrets: create, remove. Only a sender who may
- * assign the roles of a principal may change it. A new secret is hashed on a thread; its owner is
- * looked up once more afterwards. Memory is the request's.
+ * assign the roles that a principal has may change the principal. A new secret is hashed on a
+ * thread; then its owner is read again, because it may have been removed. Memory is the request's.
  */
 #include <string.h>
 #include <strings.h>
@@ -140,7 +140,7 @@ static int read_time(const json_t *o, const char *name, int64_t fallback, int64_
     return err_set(e, GRAPH_BAD_REQUEST, NULL, "%s '%.60s' is not a valid time.", name, text);
 }
 
-/* A row whose ends_us is 0 never ends. */
+/* Reads the times of a secret. ends_us may not be 0: that would mean that the secret never ends. */
 static int read_times(const struct request *r, const json_t *o, struct credential *out,
                       struct err *e)
 {
@@ -156,8 +156,9 @@ static int read_times(const struct request *r, const json_t *o, struct credentia
                    ends ? ends : "in two years");
 }
 
-/* An application or service principal, because only these may have secrets; not Azure Batch AI's,
- * to which people open their vaults. */
+/* Finds the application or service principal in the path; users cannot have secrets here. Refuses
+ * Azure Batch AI's service principal, because its secret would give access to the vaults that users
+ * have opened to it. */
 static int find_owner(struct request *r, struct identity *i, struct err *e)
 {
     if (graph_find(r, request_param(r, "id"), 0, i, e) < 0)

@@ -15,10 +15,10 @@
     X(GRAPH_DENIED, 403, "Authorization_RequestDenied", 0)
 enum { ERROR_OWN_KINDS(GRAPH_KINDS, GRAPH_OWN) };
 
-/* Gets the object that {id} names, of a kind (0: any); GRAPH_NOT_FOUND. */
+/* Reads the object with this id and kind (0: any kind). Error: GRAPH_NOT_FOUND. */
 int graph_find(struct request *r, const char *id, int kind, struct identity *out,
                struct err *e) MUST_CHECK;
-/* NULL: err. */
+/* The object as JSON; NULL: err. */
 json_t *graph_render(struct request *r, const struct identity *i, struct err *e);
 REPLIED graph_show(struct request *r, int status, const struct identity *i);
 

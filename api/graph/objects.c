@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Objects of the directory: their rendering, their lookup by id, and lists. A filter that an index
- * can answer finds one object; others test each row, some rows a turn. Memory is the request's. On
- * the loop's thread.
+ * Objects of the directory: shows them as JSON, finds them by id, lists them. A filter on an
+ * indexed column finds one object; for other filters each row is tested, some rows in each turn of
+ * the loop. Memory is the request's. On the loop's thread.
  */
 #include <limits.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static bool by_user_begin(const struct identity *i, const char *text)
     return begins(i->name, text);
 }
 
-/* --- equality with an indexed column: like getters --- */
+/* --- filters for equality with an indexed column: return 1, 0 (none) or -1 --- */
 
 static int find_app(struct request *r, enum identity_kind kind, const char *text,
                     struct identity *out, struct err *e)
@@ -181,11 +181,12 @@ struct object_walk {
     struct request *r;
     enum identity_kind kind;
     struct graph_filter filter;
-    const char *text; /* of the filter */
+    const char *text; /* the text in the filter */
     int64_t after;    /* the id of the last object that was read; -1: none */
 };
 
-/* The only object: one that has no row, or that a filter finds. */
+/* Makes `one` the only object of the batch: an object without a row, or the one that a filter
+ * found. */
 static int fetch_one(struct slices *s, int found, const struct identity *one)
 {
     struct object_walk *w = s->of;
@@ -322,7 +323,8 @@ struct replied *graph_apps_get(struct request *r)
     return get(r, request_param(r, "id"), IDENTITY_APPLICATION);
 }
 
-/* Refuses; clients take this refusal to mean that a service principal is logged in. */
+/* Replies with the logged-in user. For a service principal it fails: clients conclude from this
+ * error that a service principal is logged in. */
 struct replied *graph_me(struct request *r)
 {
     struct err e;
@@ -333,7 +335,7 @@ struct replied *graph_me(struct request *r)
     return reply_err(r, &e);
 }
 
-/* An empty list: objects have no owners and members here. */
+/* Replies with an empty list, because objects have no owners and no members here. */
 struct replied *graph_nobody(struct request *r)
 {
     return reply_json(r, 200, json_pack("{s:[]}", "value"));

@@ -43,8 +43,9 @@ static const char *const paths[] = {"/v1.0/{rest*}", NULL};
 #define GRAPH_ERRORS(X) HTTP_ERRORS(X) NO_CORE_ERRORS(X)
 static ERROR_TABLE(graph_words, GRAPH_ERRORS, GRAPH_OWN)
 
-    /* Everybody may read. Only a principal who may assign roles in the subscription may change the
-     * directory, because a new secret of an object gives all roles of that object. */
+    /* Every logged-in principal may read. Only a principal who may assign roles in the subscription
+       may change the directory, because a new secret of an object gives all roles of that object.
+     */
     static int may(struct request *r, struct err *e)
 {
     const struct access *x = graph_of(r)->access;

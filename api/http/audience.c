@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads audiences: URLs of this daemon, and names of resources in the public cloud by a table. Pure
- * except for reading the request. On the loop's thread.
+ * Reads audiences of tokens: URLs of this daemon, and, by a table, names of resources in the public
+ * cloud. Changes nothing. Called only on the loop's thread.
  */
 #include "api/http/audience.h"
 
@@ -11,7 +11,7 @@
 
 #include "api/http/http_priv.h"
 
-/* Audiences of clients that know only the names of the public cloud. */
+/* Names of resources in the public cloud, because some clients use only these as audiences. */
 static const struct {
     const char *url;
     unsigned audience;
@@ -24,8 +24,8 @@ static const struct {
     {"https://batch.core.windows.net", AUDIENCE_BATCH},
 };
 
-/* Hosts of accounts and vaults in other domains, such as the public cloud's, recognized by a part
- * of their names, for clients that ask for tokens for these. */
+/* Some clients request tokens for hosts of accounts and vaults in other domains, such as the public
+ * cloud's. A part of the host's name shows which service is meant. */
 static const struct {
     const char *part;
     unsigned audience;
@@ -34,7 +34,7 @@ static const struct {
     {".file.core.", AUDIENCE_STORAGE}, {".queue.core.", AUDIENCE_STORAGE},
     {".batch.", AUDIENCE_BATCH},
 };
-/* The first label of the audience of all vaults, in any domain. */
+/* The first label of the host name that is the audience for all vaults, in any domain. */
 static const char all_vaults[] = "vault.";
 
 /* The host and port of a URL, in lower case and without the default port of its scheme. NULL: not a
@@ -61,7 +61,7 @@ static const char *authority_of(const char *url, char out[256])
 static void take(struct token_audience *out, unsigned services, const char *host, size_t account)
 {
     if (account >= sizeof out->account)
-        return; /* no service here has such a name */
+        return; /* too long: no account here has such a name */
     out->services = services;
     memcpy(out->account, host, account);
     out->account[account] = '\0';
@@ -72,7 +72,7 @@ static bool read_own(const struct api_config *c, const char *host, struct token_
 {
     size_t account = 0;
     const struct served *s = served_named(c, host, &account);
-    if (s) /* only the first audience belongs to the hosts that this service alone has */
+    if (s) /* AUDIENCE_ARM is not for hosts that only this service has */
         take(out, s->service->audiences & ~(unsigned)AUDIENCE_ARM, host, account);
     return s != NULL;
 }
@@ -104,7 +104,7 @@ void audience_read(const struct api_config *c, const char *audience, bool base,
     if (!authority_of(audience, host) || read_own(c, host, out))
         return;
     read_foreign(host, out);
-    if (base || out->services == 0) /* not an account, even if its name looks like one */
+    if (base || out->services == 0) /* a base URL, even if it looks like an account's host */
         take(out, out->services | AUDIENCE_ARM | AUDIENCE_GRAPH, host, 0);
 }
 
@@ -122,7 +122,7 @@ bool audience_is_ours(struct request *r, const char *audience, bool *base)
     if (!authority_of(audience, host))
         return false;
     if (read_own(r->config, host, &a))
-        return a.services != 0; /* the host of an account or a vault is not a base of the cloud */
+        return a.services != 0; /* a host of an account or a vault is no base URL */
     read_foreign(host, &a);
     *base = is_base(host, r->api->endpoint) || is_base(host, request_base(r));
     return a.services != 0 || *base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The audience of a token. A client asks for a token for a resource: a URL of this daemon, or the
- * resource's name in the public cloud. Each service takes only tokens for its own resource
- * (service.audiences). Port 443 means the same as no port.
+ * The audience of a token: the resource for which a client requested the token. It is a URL of this
+ * daemon, or the resource's name in the public cloud. Each service accepts only tokens for its own
+ * resource (service.audiences). A URL with port 443 is the same as one without a port.
  */
 #ifndef API_HTTP_AUDIENCE_H
 #define API_HTTP_AUDIENCE_H
@@ -17,12 +17,13 @@ struct token_audience {
     char account[AUDIENCE_ACCOUNT_SIZE];
 };
 
-/* Whether a token may be issued for this audience: a service of this daemon, by its URL or its name
- * in the public cloud, or the base URL of the request. *base: a base URL, of ARM and the graph. */
+/* Whether a token may be issued for this audience: it must be a service of this daemon, by its URL
+ * or its name in the public cloud, or the base URL of the request. *base: it is a base URL, which
+ * stands for ARM and Microsoft Graph. */
 bool audience_is_ours(struct request *r, const char *audience, bool *base);
-/* Reads the audience of an issued token. Depends only on the token and the services of this daemon,
- * so the result is the same at each host. `base`: as above; then an unknown name counts as a base
- * URL. */
+/* Reads the audience of an issued token. The result depends only on the arguments and the services
+ * of this daemon, so it is the same at each host. `base`: audience_is_ours() found a base URL when
+ * the token was issued. */
 void audience_read(const struct api_config *c, const char *audience, bool base,
                    struct token_audience *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verifies a token once and keeps the result in a cache until the token expires; issues tokens. The
- * server owns the cache. On the loop's thread.
+ * Verifies each token once and keeps the result in a cache until the token expires; issues tokens.
+ * The server owns the cache. Called only on the loop's thread.
  */
 #include "api/http/auth.h"
 
@@ -20,7 +20,8 @@
 #define US_PER_S        1000000LL
 #define TOKEN_KEY_BYTES 32
 
-/* Verified tokens by their hash. 32 clients at once are plenty; a miss costs 30 us. */
+/* The cache of verified tokens, by their hash. 32 are enough for the clients of a moment; a token
+ * that is not in the cache costs 30 us. */
 #define CACHED_TOKENS    32
 #define TOKEN_HASH_BYTES 32
 static_assert(TOKEN_HASH_BYTES >= crypto_generichash_BYTES_MIN &&
@@ -94,7 +95,7 @@ static int check_times(int64_t begins_us, int64_t expires_us, int64_t now_us, st
                    "The access token expired at %s. Get a new one from the token endpoint.", when);
 }
 
-/* Finds the owner of a token, unless the owner has been removed. */
+/* Finds the owner of a token; fails if the owner was removed. */
 static int check_owner(struct request *r, const char *object_id, struct principal *who,
                        struct err *e)
 {
@@ -125,7 +126,7 @@ static int verify(struct request *r, const char *token, struct cached_token *out
     return rc < 0 ? -1 : 0;
 }
 
-/* The text after "Bearer"; NULL: there is none. */
+/* The token after "Bearer" in the request's Authorization header; NULL: err, there is none. */
 static const char *bearer_of(const struct request *r, struct err *e)
 {
     const char *header = request_header(r, "Authorization");
@@ -144,7 +145,8 @@ static const char *bearer_of(const struct request *r, struct err *e)
     return NULL;
 }
 
-/* "acct-secondary" is the account, for reading. */
+/* Whether the first label of a host is the account. "ACCOUNT-secondary" is the same account, for
+ * reading. */
 static bool is_account(const char *label, const char *account)
 {
     size_t n = strlen(account);
@@ -168,7 +170,7 @@ int auth_read(struct request *r, const char *token, struct authenticated *out, s
         return bad_token(e, "it was issued for another audience");
     if (!known)
         *(struct cached_token *)cache_add(r->api->tokens, hash, sizeof hash, 0) = fresh;
-    /* A copy, because another token may push this token out of the cache during the request. */
+    /* Copy it: during the request another token may displace this token from the cache. */
     out->who = memcpy(arena_alloc(&r->arena, sizeof t->who), &t->who, sizeof t->who);
     out->account = *t->audience.account ? arena_strdup(&r->arena, t->audience.account) : NULL;
     out->ends_us = t->expires_us;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: the received bytes of the body, counted against the bounds of the server and of the
- * sender; or the sink of a stream. Invariant: at the end of the request the counted bytes are
- * subtracted. The request owns its bytes. A sender is in the list while the bytes of one of its
- * requests are counted. On the loop's thread.
+ * State: the received bytes of a body, which count for the limits of the server and of the sender;
+ * or the sink of a streamed body. Invariant: at the end of the request its bytes are subtracted
+ * from the counts. The request owns its bytes. A sender is in the list while bytes of its requests
+ * are counted. Called only on the loop's thread.
  */
 #include "api/http/body.h"
 
@@ -25,8 +25,8 @@ static bool is_open(const struct request *r)
     return !r->service->may || (r->route->flags & ROUTE_OPEN);
 }
 
-/* A sender, whose bodies are counted together: a principal, an account by its key, or an
- * address. */
+/* The bodies of one sender are counted together. A sender is a principal, an account (by its key),
+ * or a client's address. */
 struct body_sender {
     struct body_sender *next;
     char *name;
@@ -165,8 +165,8 @@ static void keep(struct request *r, const char *data, size_t n)
 
 /* --- heads ---------------------------------------------------------------------------------- */
 
-/* Adds n bytes to those that the body's speed is computed from. Not while a stream's handler reads,
- * because it may let the client wait. */
+/* Counts n received bytes for the speed of the body, because slow clients are disconnected. Bytes
+ * of a streamed body are not counted, because its handler may let the client wait. */
 static void note(const struct request *r, size_t n)
 {
     bool wanted = !r->early.code && !r->answered;
@@ -180,8 +180,8 @@ void body_begin(struct request *r)
     unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
     if (!r->early.code && (r->route->flags & ROUTE_KEPT) && n > longest(r))
         too_large(r);
-    /* A client that waits with its body (Expect), or whose body is longer than BODY_DISCARD_MAX,
-     * gets the error now; other clients get it after their body. */
+    /* If the client waits with its body (Expect), or the body is longer than BODY_DISCARD_MAX, the
+     * error is sent now and the connection closed; otherwise it is sent after the body. */
     if (r->early.code && (n > BODY_DISCARD_MAX || request_header(r, "Expect")))
         r->hang_up = true;
     if (!r->hang_up && request_has_body(r))
@@ -216,7 +216,7 @@ void body_more(struct request *r)
     r->starved = false;
     struct request **p = &r->api->starved;
     while (*p != r) {
-        assert(*p); /* a starved request is in the list */
+        assert(*p); /* each request with `starved` is in the list */
         p = &(*p)->next_starved;
     }
     *p = r->next_starved;
@@ -246,7 +246,7 @@ int body_take(struct request *r, const char *data, size_t *size)
         size_t took = r->sink->take(r->sink->ctx, data, n);
         assert(took <= n);
         *size = n - took;
-        r->api->counters.body_bytes -= *size; /* libmicrohttpd will deliver these bytes once more */
+        r->api->counters.body_bytes -= *size; /* libmicrohttpd will deliver them again */
         if (*size > 0 && !r->answered)
             starve(r);
         return 0;

@@ -7,7 +7,7 @@
 
 #include "api/http/request.h"
 
-/* RFC 9110, 12.5.3; a quality of 0 refuses a coding. */
+/* RFC 9110, 12.5.3: "gzip;q=0" refuses gzip. */
 bool takes_gzip(const struct request *r)
 {
     const char *accepted = request_header(r, "Accept-Encoding");

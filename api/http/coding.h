@@ -9,7 +9,7 @@
 
 struct request;
 
-/* Whether the client takes a body that is packed with gzip. */
+/* Whether the client accepts a body that is compressed with gzip. */
 bool takes_gzip(const struct request *r);
 
 #endif

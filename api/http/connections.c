@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: a list of connections in order of age, and a hash table of addresses with their counts.
- * Invariant: a connection is in both from accept to close. The server owns both. On the loop's
- * thread.
+ * State: lists of connections, each in order of age, and a hash table of addresses with their
+ * counts. Invariant: from accept to close a connection is in one list, and its address is in the
+ * table. The server owns both. Called only on the loop's thread.
  */
 #include "api/http/connections.h"
 
@@ -21,27 +21,27 @@
 
 #define BUCKETS 256
 
-/* A silent client is gone after (1 + KEEPALIVES) * KEEPALIVE_S seconds. */
+/* TCP gives up a client that has vanished after (1 + KEEPALIVES) * KEEPALIVE_S seconds. */
 #define KEEPALIVE_S 15
 #define KEEPALIVES  3
 #define SEND_BUFFER (64 * 1024) /* bytes */
 
 enum connection_list { FRESH, IDLE, BUSY, READING, DISCARDING, LISTS };
 
-/* Failed logins of an account, by a keyed hash of its name. */
+/* Failed logins of one account. `account` is a keyed hash of its name. */
 struct failures {
     uint64_t account;
-    uint64_t until_ms; /* each failure adds LOGIN_FAILURE_EVERY_MS */
+    uint64_t until_ms; /* later by LOGIN_FAILURE_EVERY_MS per failure */
 };
 
-/* An address with connections, or with failed logins that are not forgotten yet. */
+/* A client's address that has connections, or failed logins that are not forgotten yet. */
 struct http_peer {
     struct http_peer *next; /* next in its bucket */
     unsigned char address[16];
     int open;
     struct failures *failures;  /* array of LOGIN_ACCOUNTS; NULL: no failures */
     uint64_t failures_until_ms; /* when the latest failure is forgotten */
-    bool has_turn;              /* a request of this address has the turn */
+    bool has_turn; /* a request of this address has its turn (connection_take_turn()) */
     struct connection_turn *waiting, **waiting_end;
 };
 
@@ -52,8 +52,8 @@ struct connection {
     int fd;
     enum connection_list list;
     struct connection *before, *after; /* neighbours in its list, oldest first */
-    uint64_t since_ms;                 /* in this list */
-    uint64_t body;                     /* bytes that have come since then */
+    uint64_t since_ms;                 /* since it is in this list */
+    uint64_t body;                     /* bytes received since then */
     bool refused, tls;
 };
 
@@ -72,8 +72,8 @@ struct connections {
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-/* IPv4 as IPv4-mapped IPv6. Of IPv6 the first 64 bits, because a client with one such address
- * usually has all of them. All other families are one address. */
+/* The address for limits: IPv4 as IPv4-mapped IPv6; of IPv6 the first 64 bits, because a client
+ * usually has all addresses with these bits. All other address families count as one address. */
 static void address_of(const struct sockaddr *from, unsigned char out[16])
 {
     memset(out, 0, 16);
@@ -111,7 +111,8 @@ static struct http_peer *peer_get(struct connections *all, const struct sockaddr
     return p;
 }
 
-/* Forgets addresses without connections whose failures have expired, or all addresses. */
+/* Removes the addresses that have no connections and whose failures have expired; with `every` all
+ * addresses. */
 static void forget_peers(struct connections *all, uint64_t now_ms, bool every)
 {
     for (size_t i = 0; i < BUCKETS; i++)
@@ -143,7 +144,8 @@ static uint64_t hash_of(const struct connections *all, const char *account)
     return hash;
 }
 
-/* The entry of an account; if there is none, the entry that ends first, to be reused. */
+/* The entry of an account (*found); if it has none, the entry to reuse, which expires first. NULL:
+ * the address has no failures. */
 static struct failures *failures_of(const struct connection *c, const char *account, bool *found)
 {
     struct failures *all = c->peer->failures, *first = all;
@@ -321,8 +323,7 @@ void connection_address(const struct connection *c, char out[CONNECTION_ADDRESS_
 
 /* --- making room ---------------------------------------------------------------------------- */
 
-/* The oldest connection of a list that belongs to address `of` (NULL: any) and is not being
- * closed. */
+/* The oldest connection of a list that has the address `of` (NULL: any) and is not being closed. */
 static struct connection *oldest(struct connections *all, enum connection_list list,
                                  const struct http_peer *of)
 {
@@ -342,7 +343,7 @@ static void make_room(struct connections *all, struct connection *added, const s
     connection_hang_up(c ? c : added);
 }
 
-/* Whether its client takes too long with the head or the body. */
+/* Whether the connection's client is too slow with the head or the body. */
 static bool is_late(const struct connection *c, uint64_t now_ms)
 {
     return now_ms - c->since_ms >= c->all->patience_ms + c->body / BODY_BYTES_PER_MS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a body as JSON, a form or XML, by the flags of the route. The results are the request's. On
- * the loop's thread.
+ * Decodes a body as JSON, a form or XML; the flags of the route decide which. The request owns the
+ * results. Called only on the loop's thread.
  */
 #include "api/http/content.h"
 
@@ -13,7 +13,8 @@
 #include "lib/jsonread.h"
 
 #define SLICE_NS (5 * 1000 * 1000)
-/* Making and freeing a tree of this many values takes some 10 ms; no valid body has more.
+/* The most JSON values in a body: a tree of so many takes some 10 ms to make and free. No valid
+ * body has more.
  */
 #define VALUES_MAX 50000
 
@@ -32,7 +33,7 @@ int content_check_type(const struct request *r, struct err *e)
                    "The Content-Type is '%.100s'; it must be application/json.", type);
 }
 
-/* Describes the error without jansson's text. That quotes the input, and the input may be a
+/* A text for the error. Jansson's own text is not used, because it quotes the input, which may be a
  * secret. */
 static const char *what_is_wrong(const json_error_t *je)
 {
@@ -55,7 +56,7 @@ static const char *what_is_wrong(const json_error_t *je)
     return "a syntax error";
 }
 
-/* The length of a byte order mark; Windows editors write one at the start of a file. */
+/* The length of the byte order mark at the start, 3 or 0; Windows editors write it into files. */
 static size_t mark_length(const struct strbuf *text)
 {
     return text->len >= 3 && memcmp(text->s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -71,7 +72,7 @@ static int decode_json(struct request *r, struct err *e)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request body is empty; a JSON object is expected.");
     }
-    /* Each value takes at least two bytes. */
+    /* A value has at least two bytes, so a short text needs no count. */
     if (n > 2 * VALUES_MAX && jsonread_values(text, n) > VALUES_MAX)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content has more than %d JSON values.", VALUES_MAX);

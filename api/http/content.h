@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The content of a body by its route: checks its type after the head, and decodes it when it is
- * complete.
+ * Checks a body's Content-Type by the route, after the head of the request; decodes the body when
+ * it is complete.
  */
 #ifndef API_HTTP_CONTENT_H
 #define API_HTTP_CONTENT_H
@@ -13,8 +13,8 @@
 #define ROUTE_KEPT (ROUTE_DECODED | ROUTE_BYTES)
 
 int content_check_type(const struct request *r, struct err *e) MUST_CHECK;
-/* Decodes request.raw into request.body, form or xml. 1: call it again in the next turn of the
- * loop. */
+/* Decodes request.raw into request.body, form or xml. 0: done; 1: call it again in the next turn of
+ * the loop; -1: err. */
 int content_decode(struct request *r, struct err *e) MUST_CHECK;
 
 #endif

@@ -17,7 +17,8 @@ void counts_begin(struct api *api)
     api->replies[n].service = "none";
 }
 
-/* Services are few, so a search is as good as an index in each request. */
+/* Counts a reply of the request's service. Searches the service in the list, because there are only
+ * a few. */
 void counts_reply(const struct request *r)
 {
     const struct api_config *c = r->config;

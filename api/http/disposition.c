@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * filename has the ASCII of a name for old clients, filename* (RFC 8187) the whole name. Pure.
+ * The header has two forms of the name: `filename`, with only its ASCII characters, for old
+ * clients, and `filename*` (RFC 8187), with the whole name. Pure functions.
  */
 #include "api/http/disposition.h"
 
@@ -10,10 +11,10 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-#define NAME_MAX_SHOWN 200 /* bytes; clients cut names of files at 255, and add to them */
+#define NAME_MAX_SHOWN 200 /* bytes; clients add to names, up to 255 */
 
-/* Characters without a shape; they also change the direction of others: U+0080-009F, 00AD, 061C,
- * 180E, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB. */
+/* Whether the character is invisible or changes the direction of other characters: U+0080-009F,
+ * 00AD, 061C, 180E, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB. */
 static bool is_hidden(const unsigned char *s, size_t n)
 {
     static const struct {
@@ -36,7 +37,7 @@ static bool is_safe_ascii(unsigned char c)
     return c >= ' ' && c < 0x7f && !strchr("/\\\"", c);
 }
 
-/* Adds one character to both forms. */
+/* Adds one character to both forms of the name. */
 static void add(struct strbuf *ascii, struct strbuf *whole, const char *s, size_t n)
 {
     const unsigned char *c = (const unsigned char *)s;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Calls MHD_run() when the epoll descriptor is readable, when libmicrohttpd's timeout has passed,
- * and at the end of a turn that resumed a connection. A closing engine stops its daemon after the
- * last of its three handles. Its owner is the server. On the loop's thread.
+ * and at the end of a turn that resumed a connection. When an engine is closed, it stops its
+ * libmicrohttpd daemon after its three handles are closed. The server owns the engines. Called only
+ * on the loop's thread.
  */
 #include "api/http/engine.h"
 
@@ -16,8 +17,8 @@
 static void on_timer(uv_timer_t *t);
 static void on_idle(uv_idle_t *i);
 
-/* Runs "at once" by an idle handle, not by a timer of 0 ms. If a callback starts its timer again,
- * libuv calls it in this pass of the timers, and would never reach the hooks of the turn. */
+/* Runs libmicrohttpd. For a timeout of 0 it starts an idle handle, not a timer of 0 ms: libuv would
+ * call such a timer again and again in the same pass, and never reach the end of the turn. */
 static void pump(struct engine *x)
 {
     x->dirty = false;
@@ -48,9 +49,10 @@ static void on_poll(uv_poll_t *p, int status, int events)
     pump(p->data);
 }
 
-/* A handler leaves work to the end of its turn (a commit, a command to a node). A handler that runs
- * here is too late for this turn's end, so the next turn does the work. A resumed connection waits
- * for the next pump. So the loop must turn once more before it sleeps. */
+/* Handlers leave work (a commit, a command to a node) to the end of their turn of the loop. For a
+ * handler that pump() calls here, the end of this turn has already passed; also, a resumed
+ * connection waits for the next pump(). In both cases the loop must turn once more before it
+ * sleeps. */
 void engine_turn(struct engine *x, bool (*more)(const struct engine *x))
 {
     if (!x->dirty)
@@ -94,7 +96,7 @@ void engine_close(struct engine *x, void (*cb)(struct engine *x))
     uv_close((uv_handle_t *)&x->timer, on_handle_closed);
 }
 
-/* Picks the certificate for the name that the client asks for. */
+/* Gets the certificate for the server name that the client requests. */
 void server_pick_certificate(const struct api *api, gnutls_session_t tls, gnutls_pcert_st **chain,
                              unsigned *n, gnutls_privkey_t *key)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An entry is written as text, and the page of the list has its rows. On the loop's thread.
+ * Writes entries as JSON text into the page of a list. Called only on the loop's thread.
  */
 #include "api/http/entries.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of files in one form, for people at a browser: {"value": [ENTRY, ...], "next", "leftOut"}.
- * Also what the routes that send the bytes of a file share.
+ * Lists of files in one form, for web pages: {"value": [ENTRY, ...], "next", "leftOut"}. Also
+ * functions for the routes that send the bytes of a file.
  */
 #ifndef API_HTTP_ENTRIES_H
 #define API_HTTP_ENTRIES_H
@@ -11,11 +11,11 @@
 struct rows {
     struct page *page;
     size_t left_out; /* entries that cannot be shown */
-    bool counts;     /* how many rows all pages have is said */
-    bool is_minimum; /* there are more rows than `count` */
+    bool counts;     /* the reply contains `count` */
+    bool is_minimum; /* there may be more rows than `count` */
     long count;
 };
-/* Reads max and after, and begins the page. */
+/* Reads max and after from the query, and begins the page. */
 int rows_begin(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
 /* Like rows_begin(), for pages whose places are numbers. */
 int rows_begin_numbers(struct request *r, struct rows *out, struct err *e) MUST_CHECK;
@@ -25,13 +25,13 @@ struct entry {
     uint64_t size;
     int64_t mtime_us; /* 0: not known */
 };
-/* `key`: the place behind this row. */
+/* Adds a row. `key`: the place of the row, after which the next page may begin. */
 void rows_add(struct page *p, const char *key, const struct entry *en);
 
 /* The Content-Type of a file by its name; application/octet-stream for types that a browser would
  * execute. */
 const char *type_of(const char *name);
-/* Whether the query has download=true; refuses other values but false. */
+/* *out: whether the query has download=true. Fails if the value is not true or false. */
 int read_download(struct request *r, bool *out, struct err *e) MUST_CHECK;
 /* The last part of a path. */
 const char *base_name(const char *path);

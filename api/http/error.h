@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The boundary where struct err becomes HTTP. Each service has one table that maps kinds of errors
- * to its own codes, as lists of rows X(kind, status, code, adds):
+ * Converts a struct err to an HTTP error. Each service has one table that maps kinds of errors to
+ * its own codes, as lists of rows X(kind, status, code, adds):
  *
  *   #define NAME_ERRORS(X) HTTP_ERRORS(X) X(ERR_CONFLICT, 409, "Conflict", 0) ...
  *   #define NAME_OWN(X)    X(NAME_TOO_LONG, 400, "TooLong", 0) ...
- *   enum { ERROR_OWN_KINDS(name_kinds, NAME_OWN) };     if it has kinds of its own
+ *   enum { ERROR_OWN_KINDS(name_kinds, NAME_OWN) };     if the service has its own kinds
  *   ERROR_TABLE(name_words, NAME_ERRORS, NAME_OWN)      or NO_OWN_ERRORS
  *
  * A table does not compile if a kind of err_table.h has no row (-Wswitch) or two rows.
@@ -17,8 +17,8 @@
 
 #include "api/http/service.h"
 
-/* Rows for requests without a service, for unreadable requests, and for internal failures. Services
- * with these codes use the rows too. */
+/* Rows for requests that no service gets, for unreadable requests, and for internal failures.
+ * Services that have the same codes use these rows, too. */
 #define HTTP_ERRORS(X)                                                                             \
     X(ERR_BAD_REQUEST, 400, "BadRequest", 0)                                                       \
     X(ERR_INVALID_CONTENT, 400, "InvalidRequestContent", 0)                                        \
@@ -69,7 +69,8 @@
     X(ERR_OUTPUT_DIRECTORY_NOT_FOUND, 404, code, 0)                                                \
     X(ERR_MACHINE_NOT_FOUND, 404, code, 0)
 
-/* For a service whose rooms below never raise these kinds: if it happens, it is a bug. */
+/* For a service in which these kinds of errors never occur: if one does, it is a bug and the reply
+ * is 500. */
 #define NO_CORE_ERRORS(X)     ERR_CORE_KINDS(ERROR_FAULT_ROW)
 #define ERROR_FAULT_ROW(kind) ERROR_CASE(kind, 500, "InternalServerError", ADDS_SERVICE_CAUSE)
 
@@ -102,7 +103,7 @@ struct error_words error_own(const struct error_words *own, size_t n, int kind);
 
 /* The table of plain HTTP. */
 struct error_words http_words(int kind);
-/* The code of a kind in service `s` (NULL: no service was found). */
+/* The HTTP status and code of a kind of error in service `s` (NULL: no service was found). */
 struct error_words error_words(const struct service *s, int kind);
 /* {"error":{"code","message"[,"target"]}}; new reference. */
 json_t *error_body(struct error_words words, const struct err *e);

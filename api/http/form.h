@@ -19,8 +19,9 @@ struct form {
     size_t n;
 };
 
-/* ERR_INVALID_CONTENT: not a form, a repeated field, or too many fields. Messages name a field by
- * its position, because its text may be a secret. */
+/* Decodes a form (application/x-www-form-urlencoded). ERR_INVALID_CONTENT: it is no form, has a
+ * repeated field or too many fields. Messages name a field by its position, because its text may be
+ * a secret. */
 int form_decode(struct arena *a, const char *s, size_t n, struct form *out,
                 struct err *e) MUST_CHECK;
 /* NULL: the form has no such member. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads by a cursor that never leaves the bytes. Pure.
+ * Reads the message with a cursor that never leaves its bytes. Pure functions.
  */
 #include "api/http/hello.h"
 
@@ -35,7 +35,7 @@ static bool take_number(struct cursor *c, size_t bytes, size_t *out)
     return true;
 }
 
-/* Takes a part; its length is in front of it. */
+/* Reads a part with its length in `bytes` bytes before it, and moves `c` after the part. */
 static bool take_part(struct cursor *c, size_t bytes, struct cursor *part)
 {
     size_t n;

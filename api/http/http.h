@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The HTTP server: libmicrohttpd on the loop, without threads of its own. A request passes doors ->
- * engine -> server -> router -> handler of a service (in another directory of api/) -> reply. A
- * reply is sent only after everything written so far is on disk (st_when_durable).
+ * The HTTP server: libmicrohttpd on the loop, without threads of its own. A request passes: doors
+ * (listener.h) -> engine -> server -> router -> handler of a service (in another directory of api/)
+ * -> reply. A reply is sent only after everything written so far is on disk (st_when_durable).
  *
- * Borrows everything in its configuration; owns the sockets and the requests under way.
+ * The server borrows everything in its configuration; it owns the sockets and the requests under
+ * way.
  */
 #ifndef API_HTTP_H
 #define API_HTTP_H
@@ -26,8 +27,8 @@ struct served;
 struct gnutls_pcert_st;
 struct gnutls_privkey_st;
 
-/* The storage that replies wait for: no reply is sent before everything written so far is on
- * disk. */
+/* The storage for which replies wait: no reply is sent before everything written so far is on disk.
+ */
 struct api_disk {
     bool (*has_pending)(void *ctx);
     /* `why`: NULL, or the reason why the turn's writes were rolled back. */
@@ -45,9 +46,9 @@ enum api_http {
 
 struct api_listen {
     const char *host; /* IPv4 or IPv6 literal, or "localhost" for both loopback addresses */
-    int port;         /* 0: any free one */
+    int port;         /* 0: any free port */
     enum api_http http;
-    /* the only service on this port; the first segment of each path is the account's name
+    /* The only service on this port; then the first segment of each path is the account's name
      * (request.label). NULL: host and path select the service. */
     const char *service;
 };
@@ -55,14 +56,14 @@ struct api_listen {
 /* Where certificates come from. */
 struct api_certs {
     /* Gets the certificate chain and key for the server name in a client's TLS handshake ("":
-     * none); borrowed until the handshake can no longer be under way. */
+     * none). They are borrowed until the handshake has ended. */
     void (*pick)(void *ctx, const char *name, struct gnutls_pcert_st **chain, unsigned *n,
                  struct gnutls_privkey_st **key);
     void *ctx;
 };
 
-/* The suffix of hosts of accounts: "core." before each name of the daemon, and the suffix of the
- * site's configuration, "core.windows.net"; NULL: none. */
+/* The domains of accounts' hosts: `below`, such as "core.", before each name of the daemon; `own`,
+ * a domain in the site's configuration, such as "core.windows.net"; NULL: none. */
 struct api_suffix {
     const char *below, *own;
 };
@@ -76,8 +77,8 @@ struct api_names {
 /* Settings that may change while the server runs. */
 struct api_settings {
     int token_lifetime_s;
-    bool newer_versions; /* a version newer than all is served as the newest */
-    int retry_after_s;   /* the Retry-After of a 202 and an operation in progress, in seconds */
+    bool newer_versions; /* accept unknown newer api-versions as the newest */
+    int retry_after_s;   /* Retry-After of 202 and of operations in progress */
 };
 
 struct api_config {
@@ -85,12 +86,12 @@ struct api_config {
     struct api_disk disk;
     const struct log *log;
     struct clock clock;
-    bool clock_changes; /* a test may change the clock, so replies need a Date header from it */
+    bool clock_changes; /* tests may change the clock: Date is from `clock` */
 
-    /* of several fitting routes: the more literal path, then the first */
+    /* If several routes match, the one with the more literal path is used, then the first. */
     const struct served *services;
     size_t n_services;
-    /* Called when the server stops: must end everything that handlers wait for. */
+    /* Called when the server stops: must end everything for which handlers wait. */
     void (*hurry)(void *ctx);
     void *hurry_ctx;
 
@@ -101,20 +102,20 @@ struct api_config {
 
     const uint8_t *token_key; /* 32 bytes; the key that signs access tokens and download links */
     const struct directory *directory; /* the principals whose tokens are valid */
-    const struct api_watch *watch;     /* NULL: nobody watches */
+    const struct api_watch *watch;     /* test hooks; NULL: none */
     struct api_settings settings;
 };
 
 void api_change(struct api *api, const struct api_settings *settings);
-/* Binds and serves. ERR_CONFIG: an address cannot be bound; the message names the address. The loop
- * must then still turn to close the other sockets. */
+/* Binds the addresses and starts to serve. ERR_CONFIG: an address cannot be bound; the message
+ * names it. Then the caller must run the loop once more, to close the other sockets. */
 int api_create(const struct api_config *c, struct api **out, struct err *e) MUST_CHECK;
 /* "https://127.0.0.1:7443": the first listening address with its real port. */
 const char *api_endpoint(const struct api *api);
-/* The URL of the first address that is loopback or all addresses; if there is none, of the
- * first. */
+/* The URL of the first listening address that is loopback or "all addresses"; if there is none, of
+ * the first address. */
 const char *api_local_endpoint(const struct api *api);
-/* Since the start. */
+/* Counters since the server's start. */
 struct api_counters {
     uint64_t connections; /* accepted */
     uint64_t hung_up;     /* connections that the daemon closed: silent, or too many */
@@ -122,14 +123,14 @@ struct api_counters {
     uint64_t refused;     /* requests that were refused before a handler was called */
     uint64_t failed;      /* requests that were answered with 5xx */
     uint64_t waited;      /* requests whose reply waited for the disk */
-    uint64_t body_bytes;  /* read of bodies */
+    uint64_t body_bytes;  /* bytes of bodies that were read */
     uint64_t slow;        /* pieces of handlers that took longer than LOOP_SLOW_US */
     uint64_t longest_us;  /* the longest piece of a handler, in microseconds */
 };
 struct api_counters api_counters(const struct api *api);
-/* The replies of a service, by the first digit of their status. */
+/* The numbers of a service's replies, by the first digit of their status. */
 struct api_replies {
-    const char *service; /* its name; "none": requests that no service got */
+    const char *service; /* name; "none": for requests without a service */
     uint64_t of_class[6];
 };
 

@@ -26,10 +26,10 @@ struct api {
     int under_way; /* requests between their first byte and their completion */
     int suspended; /* requests under way that wait for the disk or the thread pool */
     bool stopping;
-    uint64_t stop_by_ms; /* loop time in milliseconds after which slow clients are not waited for */
+    uint64_t stop_by_ms; /* loop time in ms; then slow clients are closed */
     char endpoint[ENDPOINT_SIZE], local_endpoint[ENDPOINT_SIZE];
     struct api_counters counters;
-    struct api_replies *replies;     /* owned; as config.services, and one for no service */
+    struct api_replies *replies;     /* owned; by config.services; the last: no service */
     struct cache *tokens;            /* owned; of auth.c */
     struct cache *routes;            /* owned; see route_cache.c */
     struct connections *connections; /* owned */
@@ -41,17 +41,17 @@ struct api {
     struct body_sender *senders;              /* the senders whose request bodies are in memory */
     uv_idle_t again;                          /* active while `first_again` is there */
     struct request *first_again, **end_again; /* requests with more to do, in order */
-    struct delayed *delayed;                  /* requests that a watcher delays */
-    struct http_relay *relays;                /* with their clients' TLS */
-    int relays_closing;                       /* whose handles are being closed */
+    struct delayed *delayed;                  /* requests that a test hook delays */
+    struct http_relay *relays;                /* TLS connections that a relay decrypts */
+    int relays_closing;                       /* number of relays that are being closed */
     struct upgraded *upgraded;                /* connections that have left HTTP */
     struct live *lives;                       /* replies without an end */
-    struct request *starved;                  /* requests whose streamed body waits for its sink */
+    struct request *starved;                  /* requests whose sink takes no more now */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
 
-/* Takes over resp (NULL: out of memory) and adds the headers of every reply. */
+/* Takes over resp (NULL: out of memory) and adds the headers that all replies have. */
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp) MUST_CHECK;
 /* counts.c: counts_begin() before the first request; counts_reply() for each reply. */
@@ -68,26 +68,28 @@ int head_check(struct request *r, struct err *e) MUST_CHECK;
 #define SINGLE_THREADED 0
 #endif
 
-/* target.c, for MHD_OPTION_URI_LOG_CALLBACK; ctx: the engine. Answers targets that are too long. */
+/* target.c: for MHD_OPTION_URI_LOG_CALLBACK; ctx: the engine. Replies with an error to a request
+ * target (URI) that is too long. */
 void *target_check(void *ctx, const char *uri, struct MHD_Connection *conn);
 /* service_of_request.c: fills in service, deps and label; service NULL: no service matches. */
 void find_service(struct request *r);
-/* The service by the port or the host (with or without a port) alone; NULL: the path decides. */
+/* The service that the listening port or the host (with or without a port) alone selects; NULL: the
+ * path selects it. */
 const struct served *served_at(const struct api_config *c, const struct api_listen *door,
                                const char *host);
-/* The service with this host, or with its suffix; NULL: none. *account: the number of characters of
- * `host` that are an account's name. */
+/* The service with this host, or with the host's domain; NULL: none. *account: how many characters
+ * at the start of `host` are an account's name. */
 const struct served *served_named(const struct api_config *c, const char *host, size_t *account);
-/* The service of a request whose path cannot be read, if the host alone decides. */
+/* For a request whose path cannot be read: sets the service if the host alone selects it. */
 void find_service_of_host(struct request *r);
 /* body.c: checks the headers of the body, after the route was found. */
 void body_begin(struct request *r);
-/* Takes the next bytes; sets *size to the number of bytes left. -1: the connection must be
- * closed. */
+/* Takes the next bytes of a body; sets *size to the number of bytes not taken. -1: the connection
+ * must be closed. */
 int body_take(struct request *r, const char *data, size_t *size) MUST_CHECK;
 /* Frees the kept bytes and releases the sink. */
 void body_release(struct request *r);
-/* Stops waiting for clients. */
+/* Ends all bodies that wait for their sinks, and closes their connections. */
 void body_hurry(struct api *api);
 
 /* request_life.c. NULL: nothing to destroy. */
@@ -99,41 +101,41 @@ void requests_free_spare(struct api *api);
 void request_free_owned(struct request *r);
 /* Writes a finished request to the log. */
 void request_log(const struct request *r);
-/* Notes that the loop works on this request (lib/work.h), until work_leave() with the returned
- * value. */
+/* Records that the loop works on this request (lib/work.h), until work_leave() is called with the
+ * returned value. */
 const struct work_item *request_enter(struct request *r);
-/* Sets r->early if the daemon has crashed before while it worked on an equal request. */
+/* Sets the error r->early if the daemon has crashed earlier while it worked on an equal request. */
 void request_judge(struct request *r);
-/* An inner request was answered. */
+/* Call it when an inner request has its reply. */
 void request_inner_finished(struct request *r);
 
-/* subrequest.c: the connection of an inner request. */
+/* subrequest.c: the data of an inner request, which has no connection. */
 struct inner {
     const struct named_value *header, *query; /* query: as sent; value NULL: no value */
     size_t n_headers, n_query;
-    const char *body; /* of its reply; arena */
+    const char *body; /* the reply's body; arena */
     void (*done)(void *ctx, struct request *r);
     void *ctx;
 };
 /* test_hooks.c: asks the watcher, if there is one, how to change the request's reply. */
 void watch_begin(struct request *r);
 void watch_end(const struct request *r);
-/* Whether the watcher replies instead of the handler, and how. */
+/* Whether the watcher replies instead of the handler; watch_answer() makes that reply. */
 bool watch_answers(const struct request *r);
 struct replied *watch_answer(struct request *r) MUST_CHECK;
-/* True: the caller must suspend the request, and `then` is called later. */
+/* True: the caller must suspend the request, and `then` is called later; false: no delay. */
 bool watch_delays(struct request *r, void (*then)(struct request *r));
-/* Breaks the prepared reply off in the middle of its body if the test that watches asks for it. */
+/* If the watcher (a test) wants it, cuts the prepared reply in the middle of its body. */
 void watch_cut(struct request *r);
 void watch_hurry(struct api *api);
 
 /* upgrade.c: closes all connections that have left HTTP. */
 void upgrade_hurry(struct api *api);
 
-/* live.c: ends all replies that have no end. */
+/* live.c: ends all replies that would otherwise never end. */
 void live_hurry(struct api *api);
 
-/* certificate.c: the certificate for the name that a client asks for. */
+/* engine.c: gets the certificate for the server name that a client requests. */
 struct gnutls_session_int;
 void server_pick_certificate(const struct api *api, struct gnutls_session_int *tls,
                              struct gnutls_pcert_st **chain, unsigned *n,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resolves the setting and makes a socket for each address; closes all of them if one fails. The
+ * Resolves each setting and makes a socket for each address; if one fails, closes all of them. The
  * caller owns the sockets. Runs before the loop.
  */
 #include "api/http/listen.h"
@@ -113,7 +113,7 @@ static bool have_ipv6_loopback(void)
     return true;
 }
 
-/* Both loopback addresses on the same port. */
+/* Opens both loopback addresses on the same port. */
 static int open_localhost(int port, struct listen_socket *out, size_t *n, struct err *e)
 {
     if (!have_ipv6_loopback()) {

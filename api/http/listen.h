@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes listening sockets from "host, port" settings. "localhost" is both loopback addresses on one
- * port (only 127.0.0.1 if the machine has no IPv6).
+ * Makes listening sockets from "host, port" settings. "localhost" means both loopback addresses on
+ * one port (only 127.0.0.1 if the machine has no IPv6).
  */
 #ifndef API_HTTP_LISTEN_H
 #define API_HTTP_LISTEN_H
@@ -19,8 +19,8 @@ int listen_open(const struct api_listen *addrs, size_t n_addrs, struct listen_so
                 size_t max, size_t *n, struct err *e) MUST_CHECK;
 void listen_close(int fd);
 
-/* The first socket at loopback or all addresses, or else the first; a socket of one service does
- * not count. */
+/* The first socket at a loopback address or at all addresses; without one, the first socket.
+ * Sockets with only one service are ignored. */
 const struct listen_socket *listen_local(const struct listen_socket *sockets, size_t n);
 
 #endif

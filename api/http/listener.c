@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * States of a connection: accepted, waiting for its first byte, handed to an engine or closed. A
- * door owns its sockets and the waiting connections. On the loop's thread.
+ * States of a connection: accepted, waiting for its first byte, passed to an engine or closed.
+ * struct doors owns the listening sockets (a door is one) and the waiting connections. Called only
+ * on the loop's thread.
  */
 #include "api/http/listener.h"
 
@@ -69,7 +70,8 @@ static void on_silent_closed(uv_handle_t *h)
     on_closed(d);
 }
 
-/* The descriptor and the connection have another owner now, or are closed. */
+/* Removes a waiting connection from the list. Its descriptor and struct connection belong to
+ * another owner now, or are closed. */
 static void forget(struct silent *s)
 {
     struct doors *d = s->doors;
@@ -86,7 +88,7 @@ static void hang_up(int fd, struct connection *c)
     close(fd);
 }
 
-/* A client's first byte (0 to 255), or one of these. */
+/* first_byte() returns a client's first byte (0 to 255), or one of these values. */
 enum { NOTHING_YET = -1, NOTHING_WILL_COME = -2 };
 
 static int first_byte(int fd, const struct connection *c)
@@ -169,7 +171,8 @@ static void on_try_again(uv_timer_t *t)
     watch(t->data, true);
 }
 
-/* Pauses accepting after an error, because the socket stays readable and the loop would spin. */
+/* After an error, stops accepting for a short time: the socket stays readable, so the loop would
+ * spin. */
 static void pause_accepting(struct doors *d, int why)
 {
     if (!d->starved)
@@ -186,13 +189,15 @@ static void note_accepted(struct doors *d)
     d->starved = false;
 }
 
-/* The client has disconnected already, or a signal came: further connections may wait. */
+/* Whether accept4() failed only for this connection (or by a signal), so that further connections
+ * may wait. */
 static bool is_its_own_fault(int why)
 {
     return why == ECONNABORTED || why == EINTR || why == EPROTO || why == EPERM;
 }
 
-/* False: no further connection waits. */
+/* Accepts a connection. True: further connections may wait; false: none waits, or accepting has
+ * paused. */
 static bool accept_one(struct door *door)
 {
     struct doors *d = door->doors;
