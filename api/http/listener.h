@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Accepts connections on the listening sockets. Counts each connection (connections.h), and reads
- * its first byte to distinguish TLS from HTTP before it hands the connection to an engine. A
- * connection whose client sends nothing waits here, and is closed like every other that sends no
- * head in time.
+ * Accepts connections on the listening sockets. Registers each connection (connections.h), and
+ * reads its first byte to distinguish TLS from HTTP before it passes the connection to an engine. A
+ * connection whose client sends nothing waits here, and is closed like every other connection that
+ * sends no head in time.
  */
 #ifndef API_HTTP_LISTENER_H
 #define API_HTTP_LISTENER_H
@@ -22,7 +22,7 @@ struct arrival {
     int fd; /* the receiver's */
     const struct sockaddr *from;
     socklen_t from_len;
-    struct connection *connection; /* the receiver calls connection_closed() at its end */
+    struct connection *connection; /* the receiver calls connection_closed() */
     bool tls;
 };
 
@@ -37,7 +37,7 @@ struct doors_config {
 /* Takes over the sockets. */
 struct doors *doors_open(const struct doors_config *c, const struct listen_socket *sockets,
                          size_t n);
-/* Stops accepting, and closes the connections that have no engine yet. Calls `cb` when `d` is
+/* Stops accepting, and closes the connections that no engine has yet. Calls `cb` after `d` was
  * freed. */
 void doors_close(struct doors *d, void (*cb)(void *ctx), void *ctx);
 

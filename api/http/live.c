@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * libmicrohttpd asks for bytes; if there are none, the connection is suspended until the next push.
- * While it is suspended libmicrohttpd does not notice that the client leaves, so the loop watches
- * the socket for that. Memory: the reply owns the struct; freed after the end of the reply, when
- * the loop has closed the handle.
+ * libmicrohttpd requests bytes; if there are none, the connection is suspended until the next push.
+ * libmicrohttpd does not notice that the client of a suspended connection disconnects, so the loop
+ * watches the socket for this. Memory: struct live belongs to the reply; it is freed after the end
+ * of the reply, when the loop has closed its handle.
  */
 #include "api/http/live.h"
 
@@ -15,11 +15,11 @@
 #include "api/http/connections.h"
 #include "api/http/http_priv.h"
 
-/* How much libmicrohttpd takes at a time. */
+/* The most bytes that libmicrohttpd requests at a time. */
 #define BLOCK (16 * 1024)
 
 struct live {
-    struct live *next, **prev; /* of the server's */
+    struct live *next, **prev; /* in the server's list */
     struct engine *engine;
     struct MHD_Connection *conn;
     struct connection *connection;
@@ -29,8 +29,8 @@ struct live {
     size_t taken;           /* bytes of `text` */
     uv_poll_t poll;
     bool suspended, has_poll, released;
-    bool ending; /* after the text */
-    bool gone;   /* the client */
+    bool ending; /* the reply ends after `text` */
+    bool gone;   /* the client has disconnected */
 };
 
 /* --- texts --------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ static void on_poll_closed(uv_handle_t *h)
     free_if_over(l);
 }
 
-/* libmicrohttpd closes the socket only after this. */
+/* The reply has ended; libmicrohttpd closes the socket only after this call. */
 static void on_released(void *ctx)
 {
     struct live *l = ctx;
@@ -125,8 +125,8 @@ static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
     return 0;
 }
 
-/* A client that has shut its side down has left, too: no client of such replies does that and reads
- * on. */
+/* The client has disconnected. A client that has only shut down its sending side counts as
+ * disconnected, too: no client of such replies does that and continues to read. */
 static void on_left(uv_poll_t *p, int status, int events)
 {
     struct live *l = p->data;
@@ -136,8 +136,8 @@ static void on_left(uv_poll_t *p, int status, int events)
     resume(l);
 }
 
-/* Watches libmicrohttpd's socket: the client's socket, or the end of a relay. A relay shuts it down
- * when the client leaves. */
+/* Watches libmicrohttpd's socket for the end of the client. It is the client's own socket, or one
+ * end of a relay's socket pair, which the relay shuts down when the client disconnects. */
 static int watch(struct live *l, struct err *e)
 {
     int fd = MHD_get_connection_info(l->conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -217,7 +217,7 @@ void live_push(struct live *l, struct live_text *t)
     resume(l);
 }
 
-/* Cuts off a reply that has not begun, too. */
+/* Also breaks off a reply that has not begun. */
 void live_end(struct live *l, struct live_text *last)
 {
     bool ready = live_is_ready(l);

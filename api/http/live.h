@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A reply without an end, such as server-sent events: its body is pushed in pieces. The user pushes
- * the next piece when the client has taken the previous one. So a client that does not read costs
- * one piece, and the bytes that the system keeps for its socket.
+ * A reply without an end, such as server-sent events. The caller pushes its body in pieces: the
+ * next piece when the client has taken the previous one. So for a client that does not read, memory
+ * holds only one piece, and the bytes that the system buffers for the socket.
  *
  *   reply_live() -> ready <-> pushed -> ... -> closed
  */
@@ -18,30 +18,30 @@ struct live_text {
     size_t refs, n;
     char *bytes;
 };
-/* With one reference, the caller's; takes over the buffer's text. */
+/* A new text with one reference, the caller's. Takes over the buffer's memory. */
 struct live_text *live_text_new(struct strbuf *b);
-void live_text_drop(struct live_text *t); /* NULL: nothing */
+void live_text_drop(struct live_text *t); /* t may be NULL */
 
-/* Called on the loop, perhaps inside the server's work: a callback may note that something is due,
- * but must call no function of this header. */
+/* Called on the loop's thread, possibly while the server handles the connection: the functions may
+ * record that work is due, but must not call functions of this header. */
 struct live_events {
     void (*ready)(void *ctx); /* the client has taken everything */
-    /* Once: the client has left, or the reply has ended. */
+    /* Called once: the client has disconnected, or the reply has ended. */
     void (*closed)(void *ctx);
 };
 
-/* Takes the reference to `first`, which is sent with the head. ERR_NOT_SUPPORTED: the request came
- * inside another; then NULL, without events. */
+/* Begins the reply. Takes over the reference to `first`, which is sent with the head. NULL: err,
+ * and no events follow; ERR_NOT_SUPPORTED: the request is inside another request. */
 struct replied *reply_live(struct request *r, const char *content_type, struct live_text *first,
                            const struct live_events *events, void *ctx, struct live **out,
                            struct err *e) MUST_CHECK;
-/* How many of its kind the server can have without keeping other clients out. */
+/* How many live replies the server may have so that enough connections remain for other clients. */
 size_t live_most(const struct request *r);
 bool live_is_ready(const struct live *l);
-/* Call only if it is ready. Makes its own reference. */
+/* Sends a text. Call it only if live_is_ready(). Adds its own reference. */
 void live_push(struct live *l, struct live_text *t);
-/* Ends the reply after `last` (NULL: nothing). A client that has not taken everything is cut off.
- * The event follows. */
+/* Ends the reply after the text `last` (NULL: none). If the client has not taken everything, the
+ * connection is closed without `last`. closed() is called later. */
 void live_end(struct live *l, struct live_text *last);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resolves paths by the table of the listed resource, then applies the filter tree (model/filter.h)
- * to rendered items. Memory is the arena's. On the loop's thread.
+ * Resolves paths by the table of the listed resource, then applies the parsed filter
+ * (model/filter.h) to items in JSON form. Memory is the arena's. Called only on the loop's thread.
  */
 #include "api/http/odata.h"
 
@@ -29,8 +29,8 @@ static const struct field *row_of(const struct schema *s, enum api_version v, co
     return NULL;
 }
 
-/* Turns the path [s, s + n) into the table's spelling, and adds a missing "properties/". False: the
- * table has no such property. */
+/* Writes the path [s, s + n) into `out` in the table's spelling, with "properties/" if it is
+ * missing. False: the table has no such property. */
 static bool resolve(const struct odata *o, const char *s, size_t n, char out[WORD_MAX])
 {
     const struct field *properties = row_of(o->schema, o->version, "properties", 10);
@@ -62,7 +62,7 @@ static json_t *value_at(const json_t *item, const char *path)
     char name[WORD_MAX];
     while (v && *path) {
         size_t n = strcspn(path, "/");
-        assert(n < sizeof name); /* resolve() has made it */
+        assert(n < sizeof name); /* path is from resolve() */
         memcpy(name, path, n);
         name[n] = '\0';
         v = json_object_get(v, name);
@@ -89,7 +89,8 @@ static bool find_path(void *ctx, const char *s, size_t n, struct filter_term *ou
     return true;
 }
 
-/* A missing property, or one of another type, equals only null. */
+/* Whether the value fulfills the comparison. A value that is missing or has another type equals
+ * only null. */
 static bool compare(const json_t *v, const struct filter_term *t)
 {
     double number = json_number_value(v);
@@ -113,7 +114,8 @@ static int check_filter(struct odata *o, struct err *e)
     return filter_parse(o->filter, &paths, o->arena, &o->tree, &o->terms, e);
 }
 
-/* The next path of $select; false at its end. *ok: the path is a property. */
+/* Reads the next path of $select; false: there are no more. *ok: whether the path names a property.
+ */
 static bool next_selected(const struct odata *o, const char **at, char path[WORD_MAX], bool *ok)
 {
     while (**at == ' ' || **at == ',')

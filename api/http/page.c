@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages of lists, and ARM's form of pages. A page belongs to its request; the request frees its
- * texts. page_reply() hands the text of the rows to the reply. On the loop's thread.
+ * Pages of lists, and ARM's form of pages. A page belongs to its request, which frees the page's
+ * texts. page_reply() moves the text of the rows to the reply. Called only on the loop's thread.
  */
 #include "api/http/page.h"
 
@@ -13,10 +13,10 @@
 #include "api/http/url.h"
 #include "lib/jsontext.h"
 
-#define PAGE_BYTES (4 * 1024 * 1024) /* bytes; rows are added until the page has this size */
+#define PAGE_BYTES (4 * 1024 * 1024) /* bytes; a page of this size is full */
 #define ID_SIZE    24
 
-/* --- any form --------------------------------------------------------------------------------- */
+/* --- functions for all forms ------------------------------------------------------------------ */
 
 static void free_texts(void *page)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A buffer for each way; a way whose buffer is full is not read. The loop watches each socket for
- * the event that its relay waits for. A relay ends in this order: the client leaves or is hung up
- * on, the engine sees the end, the engine closes its end, the relay is freed.
+ * A relay has one buffer for each direction; while it is not empty, nothing more is read in this
+ * direction. The loop watches both sockets for the events for which the relay waits. A relay ends
+ * in this order: the client disconnects or is disconnected, the engine reads the end of the stream,
+ * the engine closes its socket, the relay is freed.
  */
 #include "api/http/relay.h"
 
@@ -21,15 +22,15 @@
 
 #define BUFFER     16384U /* the most bytes of a TLS record */
 #define HELLO_MAX  4096
-#define ROUNDS_MAX 64 /* of reading and writing without a pause for others */
+#define ROUNDS_MAX 64 /* most rounds of reading and writing per turn */
 
 struct relay_way {
     char bytes[BUFFER];
-    size_t n, at; /* bytes[at] to bytes[n] wait */
+    size_t n, at; /* bytes[at] to bytes[n - 1] wait to be sent */
 };
 
 struct http_relay {
-    struct http_relay *next; /* of the server's */
+    struct http_relay *next; /* in the server's list */
     struct api *api;
     gnutls_session_t tls;
     gnutls_certificate_credentials_t certificate;
@@ -38,8 +39,8 @@ struct http_relay {
     uv_idle_t again;
     int open_handles;
     bool shaken; /* the handshake is done */
-    bool left;   /* the client is gone, and the engine was told */
-    bool more;   /* TLS has bytes that its socket does not show */
+    bool left;   /* the client has disconnected; inner is shut down */
+    bool more;   /* continue in the next turn: TLS may have buffered bytes */
     struct relay_way in, out;
 };
 
@@ -68,7 +69,7 @@ static void on_handle_closed(uv_handle_t *h)
     free(r);
 }
 
-/* The engine has closed its end. */
+/* Ends the relay after the engine has closed its socket. */
 static void end(struct http_relay *r)
 {
     struct http_relay **at = &r->api->relays;
@@ -82,7 +83,8 @@ static void end(struct http_relay *r)
     uv_close((uv_handle_t *)&r->again, on_handle_closed);
 }
 
-/* Bytes that the client has sent before are in the pair. */
+/* Lets the engine read the end of the stream, after the bytes that the client has sent. Bytes for
+ * the client are dropped. */
 static void leave(struct http_relay *r)
 {
     if (!r->left)
@@ -117,7 +119,8 @@ static bool is_later(ssize_t rc)
     return rc == GNUTLS_E_AGAIN || rc == GNUTLS_E_INTERRUPTED;
 }
 
-/* Each returns true if it has moved bytes. */
+/* read_client(), write_inner(), read_inner() and write_client() return true if they have moved
+ * bytes. */
 static bool read_client(struct http_relay *r)
 {
     if (r->left || !is_empty(&r->in))
@@ -138,11 +141,11 @@ static bool write_inner(struct http_relay *r)
     if (n > 0)
         took(&r->in, (size_t)n);
     else if (n < 0 && errno != EAGAIN && errno != EINTR)
-        r->in.n = r->in.at = 0; /* the engine does not read any more; its end follows */
+        r->in.n = r->in.at = 0; /* the engine reads no more and will close its socket */
     return n > 0;
 }
 
-/* *over: the engine has closed its end. */
+/* *over: the engine has closed its socket. */
 static bool read_inner(struct http_relay *r, bool *over)
 {
     if (!is_empty(&r->out))
@@ -221,7 +224,8 @@ static void work(struct http_relay *r)
 static void on_ready(uv_poll_t *p, int status, int events)
 {
     struct http_relay *r = p->data;
-    /* a client that has left is not read while the engine does not read */
+    /* the client has disconnected, and its last bytes cannot be passed on while the engine does not
+     * read */
     bool deaf = p == &r->of_client && (events & UV_DISCONNECT) && !is_empty(&r->in);
     if (status < 0 || deaf)
         leave(r);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * TLS of connections that will leave HTTP (upgrade.h), in front of the engine for plain HTTP: the
- * TLS of libmicrohttpd passes bytes of an upgraded connection on by fours. Such a client offers the
- * protocol by ALPN, so its connection is known before the handshake.
+ * TLS for connections that will leave HTTP (upgrade.h), in front of the engine for plain HTTP.
+ * Reason: libmicrohttpd's own TLS forwards the bytes of an upgraded connection only four at a time.
+ * Such a client offers the protocol by ALPN, so its connection is recognized before the handshake.
  *
  * client -- TLS -- relay -- socketpair -- engine
  *
- * The client's socket stays open until the engine has closed its end: `connection` names it.
+ * The client's socket stays open until the engine has closed its socket, because the struct
+ * connection uses it.
  */
 #ifndef API_HTTP_RELAY_H
 #define API_HTTP_RELAY_H
@@ -15,12 +16,12 @@
 
 struct api;
 
-/* Whether the client whose first bytes wait in the socket wants this. */
+/* Whether the connection needs a relay, by the client's first bytes, which stay in the socket. */
 bool relay_is_for(int fd);
-/* Takes over the arrival's descriptor. Returns the descriptor for the engine; -1: there are none
- * left, and the client's is closed. */
+/* Takes over the arrival's descriptor. Returns the descriptor for the engine; -1: no descriptors
+ * are left, and the arrival's descriptor was closed. */
 int relay_open(struct api *api, const struct arrival *a);
-/* Lets the engine's ends see the end of all clients. */
+/* Lets the engine read the end of the stream on all relayed connections. */
 void relay_hurry(struct api *api);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds replies: the body, the headers of all replies, and the token that proves that there is a
- * reply.
+ * Makes replies: the body, the headers that all replies have, and the token (struct replied) by
+ * which handlers prove that they have replied.
  */
 #include <assert.h>
 #include <microhttpd.h>
@@ -87,7 +87,7 @@ static void add_usual_headers(struct request *r, struct MHD_Response *resp)
     MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
 }
 
-/* libmicrohttpd would add the time of the machine's clock. */
+/* Adds Date from the configured clock; without it libmicrohttpd would add the machine's time. */
 static void add_date(const struct request *r, struct MHD_Response *resp)
 {
     char when[TIMEFMT_SIZE];
@@ -97,11 +97,11 @@ static void add_date(const struct request *r, struct MHD_Response *resp)
 
 void reply_users_bytes(struct request *r)
 {
-    /* The last three are not below default-src. */
+    /* default-src does not include the last three directives. */
     reply_header_instead(r, "Content-Security-Policy",
                          "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; "
                          "frame-ancestors 'none'");
-    if (r->service && r->service->own_headers) /* the usual headers have it */
+    if (r->service && r->service->own_headers) /* ARM's headers contain it */
         reply_header_instead(r, "X-Content-Type-Options", "nosniff");
 }
 
@@ -162,7 +162,7 @@ struct replied *reply_text(struct request *r, int status, const char *content_ty
 
 struct replied *reply_json(struct request *r, int status, json_t *body)
 {
-    /* The object has text that is not UTF-8: a bug of ours, but no reason to end. */
+    /* The JSON object has text that is not UTF-8: a bug of the daemon, but no reason to crash. */
     if (!body) {
         struct err e;
         err_set(&e, ERR_INTERNAL, NULL, "The reply cannot be written as JSON.");
@@ -184,7 +184,7 @@ struct replied *reply_json_text(struct request *r, int status, struct strbuf *bo
 
 struct replied *reply_json_copy(struct request *r, int status, const char *text, size_t len)
 {
-    /* libmicrohttpd copies the text and does not write to it. */
+    /* The cast is safe, because libmicrohttpd copies the text and does not write to it. */
     struct MHD_Response *copy =
         MHD_create_response_from_buffer(len, (char *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
     struct replied *done = reply_response(r, status, JSON_CONTENT_TYPE, copy);
@@ -203,7 +203,7 @@ struct replied *reply_bytes(struct request *r, int status, const char *content_t
 struct replied *reply_static(struct request *r, int status, const char *content_type,
                              const unsigned char *bytes, size_t n)
 {
-    /* libmicrohttpd does not write to them. */
+    /* The cast is safe, because libmicrohttpd does not write to the bytes. */
     unsigned char *same = (unsigned char *)(uintptr_t)bytes;
     return reply_response(r, status, content_type,
                           MHD_create_response_from_buffer(n, same, MHD_RESPMEM_PERSISTENT));
@@ -254,8 +254,8 @@ static void add_error_headers(struct request *r, unsigned adds)
 struct replied *reply_err(struct request *r, const struct err *e)
 {
     const struct error_words words = error_words(r->service, e->code);
-    /* An unreachable resource is logged by the code that finds it unreachable. An operation that is
-     * not served (501) is no failure. */
+    /* Do not log an unreachable resource (ADDS_TRY_AGAIN), because other code has logged it, nor an
+     * operation that is not implemented (501). */
     if (words.status >= 500 && words.status != 501 && !(words.adds & ADDS_TRY_AGAIN))
         LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
                   LF_STR("path", r->target), LF_STR("code", words.code),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions for handlers to read requests: query, headers, peer, new ids. Names and values are
- * decoded into the request's arena when they are asked for. On the loop's thread.
+ * Functions with which handlers read requests: query, headers, the client's address; and new ids.
+ * Names and values are decoded into the request's arena when a function returns them. Called only
+ * on the loop's thread.
  */
 #include "api/http/request.h"
 
@@ -19,7 +20,8 @@
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 
-/* A request inside another's has its own head; else libmicrohttpd has it. */
+/* Calls `found` for each parameter of the query: an inner request has its own; otherwise
+ * libmicrohttpd has them. */
 static void each_parameter(struct request *r, MHD_KeyValueIteratorN found, void *ctx)
 {
     const struct inner *in = r->inner;
@@ -63,7 +65,7 @@ static enum MHD_Result match_query(void *ctx, enum MHD_ValueKind kind, const cha
     if (!k || strcasecmp(k, s->name) != 0)
         return MHD_YES;
     s->found = value ? url_decode(&s->r->arena, value, value_size) : "";
-    if (!s->found) /* a malformed escape stays as it is, and the parser of the value refuses it */
+    if (!s->found) /* a malformed escape is not decoded; the value's parser refuses it */
         s->found = arena_strndup(&s->r->arena, value, value_size);
     return MHD_NO;
 }
@@ -144,7 +146,7 @@ static enum MHD_Result add_pair(void *ctx, enum MHD_ValueKind kind, const char *
         p->room = room;
     }
     value = value ? value : "";
-    if (p->decode) { /* a malformed escape stays as it is, as in request_query() */
+    if (p->decode) { /* a malformed escape is not decoded, as in request_query() */
         const char *k = url_decode(p->a, key, strlen(key));
         const char *v = url_decode(p->a, value, strlen(value));
         key = k ? k : key;
@@ -231,8 +233,8 @@ const char *request_base(struct request *r)
     return arena_printf(&r->arena, "%s://%s", request_is_tls(r) ? "https" : "http", r->host);
 }
 
-/* "HOST:PORT" of the base, below which services of accounts have their hosts. Names below an
- * address there are none: then it is localhost. */
+/* "HOST:PORT" of request_base(), to which accounts' host names are prefixed. If HOST is an IP
+ * address, "localhost" takes its place, because names cannot be prefixed to an address. */
 static const char *site_of(struct request *r)
 {
     const char *site = strstr(request_base(r), "://") + strlen("://");

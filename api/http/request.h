@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * One HTTP request under way as handlers see it, and the functions that answer it.
+ * An HTTP request, and the functions with which handlers read it and reply.
  *
- * A handler returns a `struct replied *`, which only the reply_*() functions can produce, so that
- * forgetting to answer, or answering twice, does not compile. The reply leaves once everything
- * written so far is on disk. A handler that must wait (for the thread pool) returns reply_later()
- * and ends with request_finish().
+ * A handler returns a `struct replied *`, which only the reply_*() functions produce, so that a
+ * handler that forgets to reply does not compile. The reply is sent when everything written so far
+ * is on disk. A handler that must wait (for the thread pool) returns reply_later() and ends with
+ * request_finish().
  */
 #ifndef API_HTTP_REQUEST_H
 #define API_HTTP_REQUEST_H
@@ -49,110 +49,112 @@ struct request {
     const struct api_config *config; /* = api's; borrowed */
     const struct service *service;   /* NULL until matched */
     const struct route *route;       /* NULL until matched */
-    const void
-        *deps; /* of the service; each service has a function that returns it with its type */
-    const char *method, *target; /* arena; target: the path as sent, without query */
-    const char *path;  /* the part of the target that routes match: without an account in front */
-    const char *host;  /* as sent, perhaps with a port; "": none */
-    const char *label; /* the account, from host or path, in lower case; NULL: it names none */
-    const struct api_listen *door;             /* the address that the request came to; borrowed */
+    const void *
+        deps; /* the service's context; each service has a function that returns it with its type */
+    const char *method, *target;   /* arena; target: the path as sent, without query */
+    const char *path;              /* the target without a leading account; routes match it */
+    const char *host;              /* as sent, possibly with a port; "": none */
+    const char *label;             /* the account in host or path, in lower case; NULL: none */
+    const struct api_listen *door; /* the listening address; borrowed */
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
-    const char *scope; /* decoded path before the segments (service.provider); else NULL */
-    struct cached_route *cached; /* the remembered way to its route (route_cache.h); or NULL */
-    const char *rest; /* the part that a {name*} at the end of the template matched, decoded */
-    /* the service's bit for its api-version; 0 unless the service lists versions */
+    const char *scope;           /* decoded path before the segments (service.provider) or NULL */
+    struct cached_route *cached; /* its cached route (route_cache.h); or NULL */
+    const char *rest;            /* the decoded part that {name*} in the template matched */
+    /* the service's bit of the request's api-version; 0 if the service does not list versions */
     unsigned version;
     const char *version_name; /* api-version as sent */
-    json_t *body; /* parsed JSON body; NULL if it is empty or the route takes no JSON; owned */
-    void *grant;  /* of the service: the result of its may(); arena */
-    const struct form *form;         /* of a ROUTE_FORM; arena */
-    const struct xml *xml;           /* of a ROUTE_XML: the root; arena */
-    struct xml_reading *xml_reading; /* arena; NULL: it was not begun */
+    json_t *body;             /* parsed JSON body; owned; NULL: empty, or the route takes no JSON */
+    void *grant;              /* set by the service's may(), for its handlers; arena */
+    const struct form *form;  /* of a ROUTE_FORM; arena */
+    const struct xml *xml;    /* of a ROUTE_XML: root element; arena */
+    struct xml_reading *xml_reading; /* arena; NULL: not begun */
     struct strbuf raw;               /* the body as sent */
     struct arena arena;
-    const struct principal *who; /* arena; NULL: nobody was asked for a token */
-    /* the only account for which its token is valid (auth.h); NULL: any */
+    const struct principal *who; /* the sender; arena; NULL: no token was needed */
+    /* the only account for which the request's token is valid (auth.h); NULL: any */
     const char *token_account;
-    const struct session *session; /* of its cookie (session.h); arena; NULL: it has a token */
-    int64_t login_ends_us;         /* when its token ends, or its cookie */
-    int64_t now_us;                /* one instant for the whole request */
-    bool seeds; /* it carries out a part of a seed: some checks of rights are left out */
-    /* Part of a dump: a list answers at once, and shows secrets; an error in reading these is put
-     * here. NULL: it is not. */
+    const struct session *session; /* of the cookie (session.h); arena; NULL: no cookie */
+    int64_t login_ends_us;         /* when the token or the session ends */
+    int64_t now_us;                /* the time of the request */
+    bool seeds; /* a part of a seed (a saved state): some rights are not checked */
+    /* Not NULL: the request is a part of a dump (a saved state): a list replies in one turn and
+     * shows secrets; an error in reading secrets is stored here. */
     struct err *dumps;
     char request_id[40], correlation_id[40];
 
-    /* Below: for server.c, router.c and reply.c only. */
-    struct work_item work; /* the loop's work while it handles this request */
+    /* The members below are only for files of this directory. */
+    struct work_item work; /* shows that the loop handles this request */
     struct MHD_Connection *conn;
     struct connection *connection; /* NULL: in a test */
-    struct inner *inner;           /* arena; NULL: it is inside no other request (subrequest.h) */
+    struct inner *inner;           /* arena; NULL: not an inner request (subrequest.h) */
     struct engine *engine;
     struct MHD_Response *response; /* owned until sent */
     int status;
     struct named_value *header; /* arena */
     int n_headers, headers_room;
-    struct err early; /* found in the head or while reading; the handler is not called */
+    struct err early; /* an error in the head or body: the handler is not called */
     bool later, finished, gateway_error;
-    bool hang_up; /* the bytes that follow cannot be split into requests: close the connection */
-    bool answered, body_end; /* stream: request_finish() was called; the body is complete */
-    bool waiting;            /* of a stream: suspended until it is answered */
-    bool starved;            /* of a stream: suspended until body_more() */
+    bool hang_up;            /* close the connection: further bytes may be no request */
+    bool answered, body_end; /* request_finish() was called; the body is complete */
+    bool waiting;            /* suspended until request_finish() */
+    bool starved;            /* a stream: suspended until body_more() */
     struct request *next_starved;
-    void (*step)(struct request *r, void *ctx); /* step of request_again(); NULL: none is due */
+    void (*step)(struct request *r, void *ctx); /* for request_again(); NULL: none */
     void *step_ctx;
     struct request *next_again;
     struct request *next_spare;      /* next in the list of finished requests */
-    const struct injected *injected; /* by a watcher; NULL: nothing */
-    struct delayed *delayed;         /* NULL: it is not */
-    const char *shown;               /* the text of the reply, for a watcher; NULL: none */
+    const struct injected *injected; /* changes by test hooks, or NULL */
+    struct delayed *delayed;         /* test_hooks.c; NULL: not delayed */
+    const char *shown;               /* the reply's text, for test hooks; or NULL */
     const struct body_sink *sink;    /* arena; NULL: not a stream */
-    void *kept;                      /* of request_keep() */
+    void *kept;                      /* set by request_keep() */
     void (*release)(void *kept);     /* NULL: nothing is kept */
-    struct owned *owned;             /* of request_own(); malloc */
+    struct owned *owned;             /* set by request_own(); malloc */
     size_t n_owned, owned_room;
-    size_t held;                /* bytes counted for raw in api.held and for its sender */
+    size_t held;                /* bytes of `raw` that are counted in api.held and for the sender */
     struct body_sender *sender; /* body.c; NULL: nothing was counted */
-    uint64_t discarded;         /* bytes of the body that were thrown away */
+    uint64_t discarded;         /* bytes of the body that were discarded */
 };
 
 /* The decoded value of {name} in the route's template. Never NULL for a name in the template. */
 const char *request_param(const struct request *r, const char *name);
 /* A query parameter (decoded, name compared without case), or NULL. */
 const char *request_query(struct request *r, const char *name);
-/* Refuses a query that is not UTF-8, before any parameter is read. */
+/* Fails if the query is not UTF-8. Called before any parameter is read. */
 int request_check_query(struct request *r, struct err *e) MUST_CHECK;
 /* The client's address as text, for the log. */
 const char *request_peer(struct request *r);
 /* A request header, or NULL. */
 const char *request_header(const struct request *r, const char *name);
-/* All headers, as sent; all parameters of the query, decoded. In the arena; *n is how many. */
+/* All headers, as sent; all parameters of the query, decoded. In the arena; *n is their number. */
 const struct named_value *request_headers(struct request *r, size_t *n);
 const struct named_value *request_parameters(struct request *r, size_t *n);
-/* A number that a handler leaves for the next request with equal method, path and query; 0: none
- * yet. NULL: this request is not remembered. The number may be forgotten at any time
+/* Points to a number that a handler may store for the next request with the same method, path and
+ * query; 0: none is stored. NULL: this request is not cached. The number may be lost at any time
  * (route_cache.h). */
 int64_t *request_note(struct request *r);
 /* Whether the head announces a body. */
 bool request_has_body(const struct request *r);
-/* request_may_log_in(): whether this account may try to log in from this address.
- * request_login_failed(): a try has failed. Failed logins are limited for each account and
- * address. */
+/* request_may_log_in(): whether this account may try to log in from the client's address.
+ * request_login_failed() records that a try has failed. Failed logins are limited for each pair of
+ * account and address. */
 bool request_may_log_in(const struct request *r, const char *account);
 void request_login_failed(const struct request *r, const char *account);
 bool request_is_tls(const struct request *r);
-/* "https://HOST:PORT", or http, as the client reached us. */
+/* "https://HOST:PORT" or "http://HOST:PORT", as the client addressed the daemon. */
 const char *request_base(struct request *r);
-/* The part of a service's hosts behind the account's name, for this client: "core.HOST:PORT" for
- * `below` "core.". If the client came to an address, HOST is localhost, because there are no names
- * below an address. If the client's name is not the daemon's, such as management.azure.com, it gets
- * the suffix of the site's configuration, if there is one. */
+/* The part of an account's host name after the account, for this client: "core.HOST:PORT" for
+ * `below` "core.". HOST is the name with which the client addressed the daemon; for an IP address
+ * it is localhost, because names cannot be prefixed to an address. If that name is not one of the
+ * daemon's names (such as management.azure.com), the result is the domain in the site's
+ * configuration, if there is one. */
 const char *request_suffix(struct request *r, const char *below);
-/* Only the suffix of the site's configuration; NULL: this client does not get it. */
+/* Only the domain in the site's configuration; NULL: it is not for this client. */
 const char *request_own_suffix(struct request *r, const char *below);
-/* Seconds within [0, max], perhaps with a fraction, as milliseconds; *ms stays if absent. */
+/* Reads a query parameter: seconds in [0, max], possibly with a fraction. *ms is in milliseconds,
+ * and unchanged if the parameter is absent. */
 int request_query_seconds(struct request *r, const char *name, long max, int64_t *ms,
                           struct err *e) MUST_CHECK;
 /* An integer query parameter within [min, max], or `fallback` if absent. */
@@ -161,24 +163,26 @@ struct query_bounds {
 };
 int request_query_int(struct request *r, const char *name, struct query_bounds b, long *out,
                       struct err *e) MUST_CHECK;
-/* A time, a day, or a month, which is its first instant (UTC); `fallback_ms` if absent. */
+/* Reads a query parameter: a time, a day or a month; a day or a month means its begin (UTC). If it
+ * is absent, *ms is `fallback_ms`. */
 int request_query_time(struct request *r, const char *name, int64_t fallback_ms, int64_t *ms,
                        struct err *e) MUST_CHECK;
 
-/* A new GUID; the second begins with the time of the request (lib/guid.h). Not for secrets. */
+/* A new GUID; that of request_guid_at() begins with the time of the request (lib/guid.h). Not for
+ * secrets. */
 void request_guid(struct request *r, char out[GUID_SIZE]);
 void request_guid_at(struct request *r, char out[GUID_SIZE]);
 
-/* Adds a header to the coming reply. */
+/* Adds a header to the reply of this request. */
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Like reply_header(), with a text that lives as long as the request. */
 void reply_header_text(struct request *r, const char *name, const char *value);
 /* Like reply_header_text(), but replaces an earlier header of this name. */
 void reply_header_instead(struct request *r, const char *name, const char *value);
-/* Adds the headers by which a browser keeps bytes of users apart from the daemon's page: scripts in
- * them do not run and reach nothing, and a browser takes them only for what their Content-Type
- * says. The server calls it for each reply of a route with ROUTE_USERS_BYTES. */
+/* Adds headers that isolate bytes of users from the daemon's page in a browser: scripts in the
+ * bytes do not run, and the browser does not guess another type than the Content-Type. The server
+ * calls it for each reply of a route with ROUTE_USERS_BYTES. */
 void reply_users_bytes(struct request *r);
 /* The value of a header that was added; NULL: none. */
 const char *reply_header_value(const struct request *r, const char *name);
@@ -191,48 +195,51 @@ struct api_counters request_counters(const struct request *r);
 /* The replies of each service since the start; *n: how many services. */
 const struct api_replies *request_replies(const struct request *r, size_t *n);
 
-REPLIED reply_json(struct request *r, int status, json_t *body);             /* steals body */
+REPLIED reply_json(struct request *r, int status, json_t *body);             /* takes over body */
 REPLIED reply_json_text(struct request *r, int status, struct strbuf *body); /* takes its text */
 /* A copy of the text. */
 REPLIED reply_json_copy(struct request *r, int status, const char *text, size_t len);
 REPLIED reply_empty(struct request *r, int status);
-/* To HEAD: says how long the body of the reply to GET would be. */
+/* Replies to HEAD with the length that the body of a GET's reply would have. */
 REPLIED reply_length(struct request *r, const char *content_type, uint64_t len);
 REPLIED reply_err(struct request *r, const struct err *e);
-/* Steals text (malloc). */
+/* Takes over text (malloc). */
 REPLIED reply_text(struct request *r, int status, const char *content_type, char *text);
-/* Steals bytes (malloc). The second one borrows them: they live as long as the program. */
+/* reply_bytes() takes over bytes (malloc); reply_static() borrows bytes that are valid as long as
+ * the program. */
 REPLIED reply_bytes(struct request *r, int status, const char *content_type, unsigned char *bytes,
                     size_t n);
 REPLIED reply_static(struct request *r, int status, const char *content_type,
                      const unsigned char *bytes, size_t n);
-/* Keeps what a handler needs after it has returned. `release` is called once, at the end of the
- * request: the reply was sent, or the client is gone. At most one for each request; memory in the
- * request's arena need not be kept. */
+/* Keeps an object that the handler needs after it has returned. `release` is called once, at the
+ * end of the request: the reply was sent, or the client has disconnected. At most one object for
+ * each request; memory in the request's arena need not be kept. */
 void request_keep(struct request *r, void *kept, void (*release)(void *kept));
-/* Releases it early, because the reply does not need it. */
+/* Releases the kept object early, because the reply does not need it. */
 void request_release(struct request *r);
-/* Gives it back to the caller without releasing it. */
+/* Returns the kept object to the caller without releasing it. */
 void *request_take_back(struct request *r);
 
-/* Gives a value to the request, which frees it at its end. Returns the value; NULL stays NULL. For
- * values that a handler needs until it has answered. A value for one row of a list would stay as
- * long as the whole list, so it is a json_auto_t instead. */
+/* Passes a value to the request, which frees it at its end. Returns the value; it may be NULL. For
+ * values that a handler needs until it has replied. Do not use it for a value of one row of a list,
+ * which would stay in memory until the end of the list: use json_auto_t there. */
 json_t *request_own(struct request *r, json_t *value);
 /* Like request_own(), for a text of malloc(). request_own_secret() also wipes it. */
 char *request_own_text(struct request *r, char *text);
 char *request_own_secret(struct request *r, char *text);
-/* Like request_own(), for anything, with the function that frees it. */
+/* Like request_own(), for any object, with the function that frees it. */
 void request_own_thing(struct request *r, void *thing, void (*free_it)(void *thing));
 
-/* The daemon stops, and waits for this request: a handler that would take long gives up. */
+/* Whether the daemon is stopping and waits for its requests: a handler that would take long must
+ * give up. */
 bool request_is_hurried(const struct request *r);
 
-/* request_finish() will answer, on the loop's thread. */
+/* Returned by a handler that has not replied yet: later request_finish() must be called, on the
+ * loop's thread. */
 REPLIED reply_later(struct request *r);
 void request_finish(struct request *r, struct replied *token);
-/* For a request that is answered later: calls `step` in the next turn of the loop, after other
- * requests had their turn. For work that takes longer than a few milliseconds. */
+/* For a request with reply_later(): calls `step` in a later turn of the loop, after the steps of
+ * other waiting requests. For work that takes longer than a few milliseconds. */
 void request_again(struct request *r, void (*step)(struct request *r, void *ctx), void *ctx);
 
 #endif

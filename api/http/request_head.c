@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the head of a request before its path: whether it came over TLS, which host it names, and
- * where its body ends.
+ * Checks the head of a request except its path: whether the client uses TLS, which host the request
+ * names, and where its body ends.
  */
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -37,7 +37,8 @@ static enum MHD_Result find(void *ctx, enum MHD_ValueKind kind, const char *key,
 
 /* --- the host ------------------------------------------------------------------------------- */
 
-/* A proxy's form of the target, https://HOST/PATH. Its HOST is used, not the header Host. */
+/* Reads a target in the form that clients send to proxies, https://HOST/PATH. Its HOST is used, not
+ * the header Host. */
 static const char *absolute_target(struct request *r)
 {
     static const char *const schemes[] = {"https://", "http://"};
@@ -107,8 +108,8 @@ static int check_door(struct request *r, struct err *e)
 
 /* --- the end of the body -------------------------------------------------------------------- */
 
-/* The head must define the end of the body once and in one way. A proxy might otherwise understand
- * it differently, and take part of the body for another request (RFC 9112, section 6.3). */
+/* Fails unless the head defines the end of the body once and in one way. Otherwise a proxy might
+ * find another end, and take a part of the body for another request (RFC 9112, section 6.3). */
 static int check_lengths(const struct found_header *f, struct err *e)
 {
     if (f->codings > 0 && f->lengths > 0)
@@ -127,7 +128,7 @@ static int check_lengths(const struct found_header *f, struct err *e)
 
 /* --- the account in the path ----------------------------------------------------------------- */
 
-/* "/ACCOUNT/c1/b1" at a port of one service. */
+/* At a port with only one service: takes the account from the path "/ACCOUNT/c1/b1". */
 static int take_account(struct request *r, struct err *e)
 {
     const char *begin = r->path + (*r->path == '/'), *end = strchrnul(begin, '/');
@@ -141,8 +142,8 @@ static int take_account(struct request *r, struct err *e)
     return 0;
 }
 
-/* Connections with these errors are closed: the next bytes may be no request, or the request came
- * to the wrong address. */
+/* On these errors the connection is closed, because the next bytes may be no request, or the
+ * request was sent to the wrong address. */
 int head_check(struct request *r, struct err *e)
 {
     struct found_header f = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The beginning and the end of a request. Finished requests are kept, with one block of their
- * arena, for later ones, because the allocator would merge and split these large pieces each time.
+ * The beginning and the end of a request. Finished structs are kept for later requests, with one
+ * block of their arena, because the allocator would merge and split these large pieces each time.
  */
 #include <assert.h>
 #include <microhttpd.h>
@@ -16,7 +16,7 @@
 #define SPARE_MAX   32
 #define OWNED_FIRST 8
 
-/* Something that is freed with the request. */
+/* An object that is freed with the request. */
 struct owned {
     void *thing;
     void (*free)(void *thing);
@@ -142,7 +142,8 @@ void request_log(const struct request *r)
 
 const struct work_item *request_enter(struct request *r)
 {
-    /* Set when the head is read. An account represents everybody who has its key. */
+    /* `who` is set after the head was read. Without a principal, the account stands for everybody
+     * who has its key. */
     r->work.kind = "request";
     r->work.who = r->who ? r->who->name : r->label;
     r->work.verb = r->method;
@@ -164,7 +165,7 @@ bool request_is_hurried(const struct request *r)
     return r->api->stopping;
 }
 
-/* The outer request's reply waits for the disk; an inner reply does not. */
+/* Does not wait for the disk: only the outer request's reply does. */
 void request_inner_finished(struct request *r)
 {
     r->finished = true;

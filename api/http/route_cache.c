@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Routes by the text of their requests: path, host and parameters as sent. A cached route lives as
- * long as the cache or a request uses it (refs).
+ * Cached routes by the text of their requests: path, host and parameters as sent. A cached route is
+ * freed when neither the cache nor a request uses it (refs).
  */
 #include "api/http/route_cache.h"
 
@@ -15,12 +15,12 @@
 #include "lib/cache.h"
 
 #define ROUTES   1024
-#define TEXT_MAX 1536 /* of path, host and query; requests with more are rare */
+#define TEXT_MAX 1536 /* bytes of path, host and query; longer ones are rare */
 
 struct cached_route {
-    int refs; /* one of the cache, and one of each request that uses it */
+    int refs; /* of the cache, and of each request that uses it */
     struct arena arena;
-    const char *label; /* of the host; NULL: it names no account */
+    const char *label; /* the account in the host; NULL: none */
     const struct service *service;
     const struct route *route;
     const void *deps;
@@ -57,7 +57,7 @@ static bool is_kept_kind(const struct request *r)
 
 /* --- the text of a request -------------------------------------------------------------------- */
 
-/* Path, host and parameters as sent, each behind its kind and length. */
+/* The text contains path, host and parameters as sent, each after its kind and length. */
 enum key_part { PART_PATH, PART_HOST, PART_NAME, PART_VALUE };
 
 struct text {
@@ -88,7 +88,7 @@ static enum MHD_Result add_parameter(void *ctx, enum MHD_ValueKind kind, const c
     return t->fits ? MHD_YES : MHD_NO;
 }
 
-/* False: the text is too long to be kept. */
+/* True: *t is the request's text; false: the text is too long for the cache. */
 static bool text_of(const struct request *r, struct text *t)
 {
     t->n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A path that matches under another method is 405 with Allow; one that matches with another query
- * is 400; one that matches nothing is 404.
+ * Errors: 405 with Allow if routes of the path have other methods; 400 if routes of the path and
+ * method need another query; 404 if no route has the path.
  */
 #include "api/http/router.h"
 
@@ -17,7 +17,7 @@
 #include "api/http/versions.h"
 #include "lib/jsontext.h"
 
-/* after the head; if the body comes later than this, access is checked again */
+/* if the body is complete later than this after the head, access is checked again */
 #define LATE_US 1000000
 
 const char *request_param(const struct request *r, const char *name)
@@ -43,8 +43,9 @@ static int bad_path(const char *at, size_t n, const char *what, struct err *e)
                    (int)(n > 200 ? 200 : n), at);
 }
 
-/* In paths of the resource manager several slashes are one: clients join a base that ends with a
- * slash and a path that begins with one. In names of blobs each slash counts. */
+/* In paths of the resource manager, replaces several slashes by one: some clients join a base URL
+ * that ends with a slash and a path that begins with a slash. Other paths stay, because in names of
+ * blobs each slash counts. */
 static void join_slashes(struct request *r)
 {
     static const char *const managed[] = {"subscriptions", "providers"};
@@ -64,8 +65,8 @@ static void join_slashes(struct request *r)
     r->path = path;
 }
 
-/* Splits and decodes the path. -1: a malformed escape, or text that is not UTF-8. So rooms below
- * never see such text. */
+/* Splits and decodes the path. -1: it has a malformed escape or text that is not UTF-8; so handlers
+ * never get such text. */
 static int split_path(struct request *r, struct err *e)
 {
     join_slashes(r);
@@ -76,7 +77,7 @@ static int split_path(struct request *r, struct err *e)
         if (n == 0 && p[0] == '\0')
             break; /* a trailing slash has no meaning */
         if (r->n_segments == REQUEST_SEGMENTS_MAX)
-            return 0; /* only templates with a tail are that deep, and the tail reads r->path */
+            return 0; /* only a template with a tail can match; tails use r->path */
         char *seg = url_decode(&r->arena, p, n);
         size_t len = seg ? strlen(seg) : 0;
         if (!seg || !jsontext_is_utf8(seg, len))
@@ -147,11 +148,11 @@ static const struct route *find_route(struct request *r)
 /* Why no row fits. */
 struct misfit {
     struct strbuf allow; /* the methods of the path */
-    bool query;          /* there are rows of its path and method */
+    bool query;          /* routes with this path and method exist */
 };
 
-/* If no row fits: the first row of another version; check_version() refuses it. Without such a row,
- * finds out why none fits. */
+/* Called if no route matches in the request's api-version: the first route that matches in another
+ * version; check_version() will refuse it. NULL: there is none, and *why shows the reason. */
 static const struct route *nearest_route(struct request *r, struct misfit *why)
 {
     for (size_t i = 0; i < r->service->n_routes; i++) {
@@ -206,7 +207,7 @@ static int match(struct request *r, struct err *e)
     return rc;
 }
 
-/* Finds service and route: they follow from path and query alone. */
+/* Finds service and route by host, path, method and query; does not check rights. */
 static int find_way(struct request *r, struct err *e)
 {
     if (split_path(r, e) < 0 || request_check_query(r, e) < 0) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests, from the doors through an engine (listener.h, engine.h) to the router and back. A
- * request lives from MHD's first call to MHD's completion callback, including the time when it is
- * suspended.
+ * Handles requests, from the listening sockets through an engine (listener.h, engine.h) to the
+ * router and back. A struct request exists from libmicrohttpd's (MHD's) first call to its
+ * completion callback, also while the request is suspended.
  *
  *     head -> reading -> dispatched -> [waiting for the pool] -> [waiting for the disk] -> sent
  *
- * The head is checked before a byte of the body is kept: the token, the route, the size. The rights
- * are checked again if the body comes late.
+ * The head (token, route, size) is checked before any byte of the body is kept. The rights are
+ * checked again if the body is slow.
  */
 #include <assert.h>
 #include <gnutls/abstract.h>
@@ -29,11 +29,11 @@
 #include "api/http/router.h"
 #include "lib/cache.h"
 
-#define CONNECTION_LIMIT     (CONNECTIONS_MAX + 96) /* plus connections that are being closed */
-#define CONNECTION_TIMEOUT_S 120                    /* idle keep-alive */
+#define CONNECTION_LIMIT     (CONNECTIONS_MAX + 96) /* with connections that are being closed */
+#define CONNECTION_TIMEOUT_S 120                    /* of an idle kept-alive connection */
 /* Memory of each connection for URI, parameters, headers, and the head of the reply. */
 #define CONNECTION_MEMORY (64 * 1024)
-#define PATIENCE_MS       20000 /* for a head, and with a slow body (connections.h) */
+#define PATIENCE_MS       20000 /* for a head, or a slow body (connections.h) */
 #define STOP_GRACE_MS     2000
 
 static bool has_pending(const struct api_config *c)
@@ -64,7 +64,7 @@ static void resume(struct request *r)
     MHD_resume_connection(r->conn);
 }
 
-/* After a rollback nothing of the turn has happened, so the prepared answer must be replaced. */
+/* `why`: all writes of the turn were rolled back, so the prepared reply is replaced by an error. */
 static void on_durable(void *ctx, const struct err *why)
 {
     struct request *r = ctx;
@@ -76,13 +76,13 @@ static void on_durable(void *ctx, const struct err *why)
     resume(r);
 }
 
-/* The reply is prepared, but it must not leave before everything written is on disk. */
+/* Sends the prepared reply when everything written so far is on disk. */
 static void finish_when_durable(struct request *r)
 {
     r->config->disk.when_durable(r->config->disk.ctx, on_durable, r);
 }
 
-/* A suspended request whose reply is prepared. */
+/* Finishes a suspended request whose reply is prepared. */
 static void finish(struct request *r)
 {
     if (has_pending(r->config))
@@ -100,7 +100,7 @@ void request_finish(struct request *r, struct replied *token)
         return;
     }
     if (r->delayed) {
-        r->answered = true; /* go_on() sends it */
+        r->answered = true; /* go_on() sends the reply */
         return;
     }
     if (r->sink && !r->waiting) {
@@ -111,7 +111,8 @@ void request_finish(struct request *r, struct replied *token)
     finish(r);
 }
 
-/* Measures a handler, or a step of one, that began at that time and has returned. */
+/* Counts and logs the time of a handler, or of a step of one, that began at `begun_ns` and has just
+ * returned. */
 static void note_time(struct api *api, const struct route *route, uint64_t begun_ns)
 {
     uint64_t us = (uv_hrtime() - begun_ns) / 1000;
@@ -125,12 +126,12 @@ static void note_time(struct api *api, const struct route *route, uint64_t begun
              LF_INT("ms", (int64_t)(us / 1000)));
 }
 
-/* Each turn takes one step of one request. */
+/* Runs one step of one request; called once in each turn of the loop. */
 static void on_again(uv_idle_t *i)
 {
     struct api *api = i->data;
     struct request *r = api->first_again;
-    assert(r && r->step); /* active as long as there is one */
+    assert(r && r->step); /* the idle handle is active only with such requests */
     api->first_again = r->next_again;
     if (!api->first_again) {
         api->end_again = &api->first_again;
@@ -187,7 +188,7 @@ static enum MHD_Result refuse(struct request *r)
     return (enum MHD_Result)request_send(r);
 }
 
-/* Continues after other requests had their turn. */
+/* Continues a request after the steps of other requests. */
 static void dispatch_on(struct request *r, void *ctx)
 {
     r->later = false;
@@ -208,8 +209,8 @@ static void dispatch(struct request *r)
     request_again(r, dispatch_on, NULL);
 }
 
-/* Continues, after a watcher's delay too. A stream's sink finishes the request, or a handler that
- * answers later. */
+/* Continues a request that a test hook has delayed. A stream is finished later by its sink, another
+ * request by a handler that replies later. */
 static void go_on(struct request *r)
 {
     bool streams = !r->early.code && (r->route->flags & ROUTE_STREAM);
@@ -263,8 +264,8 @@ static struct connection *connection_of(struct MHD_Connection *conn)
     return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* Called when the head has been read. A reply that is sent here closes the connection if a body
- * would follow. */
+/* Called when the head has been read. If an error reply is sent here, before the body, the
+ * connection is closed after it. */
 static enum MHD_Result begin(struct request *r)
 {
     if (head_check(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
@@ -330,7 +331,8 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,
     connection_idle(connection_of(conn));
 }
 
-/* We decode paths and queries ourselves, segment by segment, so that %2F stays inside a segment. */
+/* Keeps libmicrohttpd from decoding paths and queries: the router decodes them segment by segment,
+ * so that %2F stays inside a segment. */
 static size_t keep_escaped(void *ctx, struct MHD_Connection *conn, char *s)
 {
     (void)ctx, (void)conn;
@@ -351,7 +353,7 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
     x->arriving = NULL;
 }
 
-/* If MHD does not take the socket, MHD has closed it. */
+/* Passes a new connection to an engine. If MHD does not accept the socket, MHD itself closes it. */
 static void on_arrival(void *ctx, const struct arrival *a)
 {
     struct api *api = ctx;
@@ -374,14 +376,14 @@ static bool has_more(const struct engine *x)
     return has_pending(&x->api->config);
 }
 
-/* Runs inside the turn's hook, after its commit. */
+/* Called at the end of each turn of the loop, after its commit. */
 void api_turn(struct api *api)
 {
     for (int i = 0; i < API_ENGINES; i++)
         engine_turn(&api->engine[i], has_more);
 }
 
-/* libmicrohttpd has set the session's pointer to its connection. */
+/* The TLS session's user pointer is libmicrohttpd's connection. */
 static int pick_certificate(gnutls_session_t tls, const gnutls_datum_t *authorities,
                             int n_authorities, const gnutls_pk_algorithm_t *algorithms,
                             int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
@@ -483,10 +485,10 @@ static void hurry(struct api *api)
         api->config.hurry(api->config.hurry_ctx);
 }
 
-/* Sends the replies under way, then closes all connections. Waits at most STOP_GRACE_MS for a
- * client that does not finish its request or read its reply, and for nodes and shares.
- * libmicrohttpd must not stop before all suspended requests were resumed; then they wait for the
- * disk or the pool only. */
+/* Waits until the replies under way are sent, then closes all connections. Waits at most
+ * STOP_GRACE_MS for clients that do not finish their request or do not read their reply, and for
+ * nodes and shares. libmicrohttpd must not be stopped before all suspended requests were resumed;
+ * after STOP_GRACE_MS they wait only for the disk or the thread pool. */
 static void close_when_quiet(uv_timer_t *t)
 {
     struct api *api = t->data;
@@ -495,8 +497,9 @@ static void close_when_quiet(uv_timer_t *t)
         hurry(api);
     if (api->under_way == 0 || !patient)
         relay_hurry(api);
-    api_turn(api); /* after everything that resumes requests, because nothing may be pumped once the
-                      handles are closed */
+    /* After all code that resumes requests, because engines cannot run after their handles are
+     * closed. */
+    api_turn(api);
     if (api->doors || api->suspended > 0 || (api->under_way > 0 && patient) || api->relays ||
         api->relays_closing > 0) {
         uv_timer_start(t, close_when_quiet, 2, 0);
@@ -532,7 +535,7 @@ static void on_given_up(void *ctx)
     (void)ctx;
 }
 
-/* Half of the descriptors are reserved for agents, links and files. */
+/* The most client connections: half of the descriptors are reserved for agents, links and files. */
 static int connections_max(void)
 {
     struct rlimit r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Selects the service of a request. At a port of one service, that service is selected, and the
- * first segment of the path is its account. Otherwise host and path select.
+ * Selects the service of a request. A port with only one service selects that service, and the
+ * first segment of the path is the account. Otherwise host and path select the service.
  */
 #include <assert.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static size_t host_length(const char *host)
                                                                          : strlen(host);
 }
 
-/* The length of the host's part that the pattern's first * matches (0 without *), or -1: no match.
+/* The length of the part of `host` that the pattern's first * matches (0 without *); -1: no match.
  * Each * matches one label. */
 static int host_fits(const char *pattern, const char *host)
 {
@@ -105,7 +105,7 @@ void find_service_of_host(struct request *r)
         take(r, s);
 }
 
-/* Index of the last "providers" that a name follows; -1: none. */
+/* The index of the last segment "providers" with a name after it; -1: none. */
 static int last_provider(const struct request *r)
 {
     for (int i = r->n_segments - 2; i >= 0; i--)
@@ -114,7 +114,7 @@ static int last_provider(const struct request *r)
     return -1;
 }
 
-/* The segments from `at` on become the path, the earlier ones the scope. */
+/* Removes the segments before `at` from r->segment, and sets r->scope to them. */
 static void split_scope(struct request *r, int at)
 {
     struct strbuf b = STRBUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads and writes the cookies of sessions, and compares origins. Keeps no state: the directory
- * knows which sessions go on. On the loop's thread.
+ * decides which sessions are still valid. Called only on the loop's thread.
  */
 #include "api/http/session.h"
 
@@ -15,7 +15,7 @@
 #define US_PER_S        1000000LL
 #define TOKEN_KEY_BYTES 32
 #define ISSUER          "batchaid-session"
-#define COOKIE_MAX      1000 /* bytes of a value; ours have some 600 */
+#define COOKIE_MAX      1000 /* bytes of a cookie's value; usual: 600 */
 #define HTTPS_PORT      443
 #define PORT_MAX        65535
 
@@ -72,7 +72,8 @@ static int foreign(struct request *r, const struct origin *here, const char *nam
                    own, name, value ? "'" : "", value ? value : "missing", value ? "'" : "", own);
 }
 
-/* `must`: a change has an Origin. A browser adds it to each request that may change something. */
+/* Fails if the request comes from a page of another origin. `must`: a request that may change
+ * something must have an Origin header, which browsers always add to such requests. */
 static int check_sender(struct request *r, const struct origin *here, bool must, struct err *e)
 {
     const char *from = request_header(r, "Origin"), *site = request_header(r, "Sec-Fetch-Site");
@@ -126,7 +127,7 @@ static int find_in(struct request *r, const char *text, const char *name, const 
     return n;
 }
 
-/* How many cookies of this origin there are. */
+/* Finds the request's session cookies for this origin; returns how many. */
 static int find_cookies(struct request *r, const struct origin *here, const char **value)
 {
     size_t n;
@@ -159,7 +160,7 @@ static bool take_text(jwt_t *jwt, const char *claim, char *out, size_t size)
     return text && (size_t)snprintf(out, size, "%s", text) < size;
 }
 
-/* Reads claims that this daemon has signed for this origin. */
+/* Reads the cookie's claims; fails unless this daemon has signed them for this origin. */
 static int read_claims(struct request *r, jwt_t *jwt, const struct origin *here, struct session *s,
                        struct err *e)
 {

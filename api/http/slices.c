@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lists that are made in slices. State: the page, the batch of rows, and the index of the next row.
- * The request owns it; between two slices it waits in request_again(). On the loop's thread.
+ * The request owns the state; between two slices it waits in request_again(). Called only on the
+ * loop's thread.
  */
 #include "api/http/slices.h"
 
@@ -64,7 +65,8 @@ static void on_turn(struct request *r, void *ctx)
         request_finish(r, done);
 }
 
-/* A dump is answered within the turn: it asks for the next page in another. */
+/* Whether the page must end now although it is not full: a dump needs each page in one turn, and
+ * requests the next page in a later turn. */
 static bool ends_early(const struct slices *s, uint64_t until_ns)
 {
     return s->page->r->dumps && uv_hrtime() >= until_ns;
@@ -75,7 +77,7 @@ static bool is_enough(struct slices *s)
     return s->kind->is_enough && s->kind->is_enough(s);
 }
 
-/* NULL: the rest follows in later turns. */
+/* Makes one slice. NULL: later turns continue. */
 static struct replied *step(struct slices *s)
 {
     struct page *page = s->page;

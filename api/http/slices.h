@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Long lists: a page is made in slices of a few milliseconds, with a turn of the loop between them,
- * so that neither many rows nor a filter that few rows pass delay other requests. Rows are read in
- * batches, and their memory is freed with the batch. A row that is created or deleted between two
- * slices may or may not appear, as if the request had come earlier or later.
+ * so that other requests are not delayed by many rows or by a filter that few rows pass. Rows are
+ * read in batches; the memory of a batch is freed before the next batch is read. A row that is
+ * created or deleted between two slices may or may not appear in the list.
  */
 #ifndef API_HTTP_SLICES_H
 #define API_HTTP_SLICES_H
@@ -12,15 +12,15 @@
 
 struct slices;
 
-/* The functions that read and show the rows of a list. Their memory in the request's arena is freed
- * with the batch. */
+/* The functions that read and show the rows of a list. Memory that they allocate in the request's
+ * arena is freed with the batch. */
 struct slices_kind {
-    /* The next batch: sets rows, n and at_end. */
+    /* Reads the next batch: sets rows, n and at_end. */
     int (*fetch)(struct slices *s, struct err *e);
     /* Handles one row: page_row() or page_pass(). */
     int (*add)(struct slices *s, const void *row, struct err *e);
-    /* Whether the page has cost enough and must end although it is not full;
-     * NULL: never. */
+    /* True: so much was read that the page must end although it is not full; false: continue. NULL:
+     * as if always false. */
     bool (*is_enough)(struct slices *s);
 };
 
@@ -30,10 +30,10 @@ struct slices {
     void *of;    /* the kind's data */
     size_t size; /* of a row */
     const void *rows;
-    size_t n, at; /* the number of rows in the batch; the index of the next */
-    bool at_end;  /* there are no rows behind the batch */
+    size_t n, at; /* n: rows in the batch; at: the next row's index */
+    bool at_end;  /* there are no rows after this batch */
 
-    /* Below: of slices.c. */
+    /* The members below are only for slices.c. */
     struct arena arena; /* of the batch */
     bool sliced;        /* the reply will be sent by request_finish() */
 };

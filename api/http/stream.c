@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * States: a piece is wanted, fetched, or being sent; the end or a failure was reached. Invariant:
- * at most two pieces are in memory. The reply owns the stream and frees it with the connection. On
- * the loop's thread.
+ * States: a piece is being fetched, or sent; the end or a failure was reached. Invariant: at most
+ * two pieces are in memory. The reply owns the stream and frees it at its end. Called only on the
+ * loop's thread.
  */
 #include "api/http/stream.h"
 
@@ -13,7 +13,7 @@
 
 #include "api/http/http_priv.h"
 
-/* How much libmicrohttpd takes at a time. */
+/* The most bytes that libmicrohttpd requests at a time. */
 #define BLOCK (32 * 1024)
 
 struct stream_piece {

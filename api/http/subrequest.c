@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gives an inner request its own head and the outer request's connection, and calls `done` when it
- * is answered. Invariant: it lives until request_inner_end(). On the loop's thread.
+ * Gives an inner request its own head and the outer request's connection, and calls `done` when the
+ * inner request has its reply. Invariant: it exists until request_inner_end(). Called only on the
+ * loop's thread.
  */
 #include "api/http/subrequest.h"
 
@@ -13,7 +14,8 @@
 #include "api/http/http_priv.h"
 #include "api/http/router.h"
 
-/* Splits "?a=b&c" as libmicrohttpd does: decodes nothing; a parameter without = has no value. */
+/* Splits the query of `target`, as in "?a=b&c", like libmicrohttpd: decodes nothing; a parameter
+ * without = has the value NULL. */
 static void split_query(struct request *r, struct inner *in, const char *target)
 {
     size_t room = 1;
@@ -56,8 +58,8 @@ struct request *request_inner(struct request *outer, const struct inner_head *he
 {
     struct request *r = create(outer, head);
     int64_t now_us = r->now_us;
-    if (head->seeds) /* the principal of a seed stays logged in, even if the seed changes the clock
-                      */
+    /* A seed's login stays valid, even if the seed changes the clock. */
+    if (head->seeds)
         r->now_us = outer->now_us;
     if (router_accept(r, &r->early) == 0)
         err_clear(&r->early);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The target of a request, path and query together, before libmicrohttpd splits it. libmicrohttpd
- * puts the parameters of the query into the connection's memory, some 70 bytes each. It has no
- * reply for a query that does not fit, and no memory left for the reply's head if one just fits. So
- * targets that are too large are answered here, when nothing but the target has been read. The
- * service is the one of the port, or of the name in the TLS handshake.
+ * Checks the target of a request (path and query) before libmicrohttpd splits it. libmicrohttpd
+ * stores the query's parameters in the connection's memory, some 70 bytes each. If a query does not
+ * fit, it sends no reply; if the query just fits, no memory is left for the reply's head. So the
+ * code here replies with an error to targets that are too large, when nothing but the target has
+ * been read. The form of the error is that of the service of the port, or of the name in the TLS
+ * handshake.
  */
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>
@@ -31,7 +32,7 @@ static const char *too_much(const char *uri)
                : NULL;
 }
 
-/* NULL: plain HTTP, for which libmicrohttpd has no such information. */
+/* The TLS session of a connection; NULL: it uses plain HTTP. */
 static gnutls_session_t tls_of(struct MHD_Connection *conn)
 {
     const union MHD_ConnectionInfo *info =
@@ -61,7 +62,7 @@ static const struct service *service_for(const struct api *api, struct MHD_Conne
     return s ? s->service : NULL;
 }
 
-/* Sends bytes without a reply of libmicrohttpd. */
+/* Sends bytes directly, without libmicrohttpd. */
 static void say_at_once(struct MHD_Connection *conn, const char *bytes, size_t n)
 {
     gnutls_session_t tls = tls_of(conn);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Compares a path with a template segment by segment, and a query with the template's part after
- * '?'. Decoded values are the arena's. Pure.
+ * '?'. Decoded values are in the arena. Pure functions.
  */
 #include "api/http/template.h"
 
@@ -53,7 +53,8 @@ static bool is_called(const struct request *r, int i, const char *s, size_t open
            r->segment[i][n - 1] == ')';
 }
 
-/* Tries an exact match first: most clients spell a path as the table does. */
+/* Whether segment i is the literal [s, s + n). Tries an exact match first, because most clients
+ * spell a path as the table does. */
 static bool is_literal(const struct request *r, int i, const char *s, size_t n)
 {
     size_t opening = template_opening(s, n);
@@ -63,7 +64,7 @@ static bool is_literal(const struct request *r, int i, const char *s, size_t n)
            (memcmp(r->segment[i], s, n) == 0 || strncasecmp(r->segment[i], s, n) == 0);
 }
 
-/* Runs for every route of a table at every request, so it reads the template only once. */
+/* Called for every route of a table at every request, so it reads the template only once. */
 bool template_fits_path(const char *t, const struct request *r)
 {
     const char *p = t;
@@ -80,7 +81,7 @@ bool template_fits_path(const char *t, const struct request *r)
     return *p == '\0' || *p == '?' || (p == t && (p[1] == '\0' || p[1] == '?'));
 }
 
-/* Whether the query has the template's parameter name=value, n bytes long. */
+/* Whether the query has the template's parameter "name=value" at `s`, n bytes long. */
 static bool has_parameter(struct request *r, const char *s, size_t n)
 {
     char name[32];
@@ -109,7 +110,8 @@ bool template_fits_query(const char *t, struct request *r)
     return true;
 }
 
-/* Ranks parts of templates: literal, parameter, tail, nothing. */
+/* The rank of a segment of a template: 3 for a literal, 2 for a parameter, 1 for a tail, 0 for
+ * nothing. */
 static int literalness(const char *s, size_t n)
 {
     return n == 0 ? 0 : template_is_tail(s, n) ? 1 : template_is_param(s, n) ? 2 : 3;

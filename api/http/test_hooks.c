@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests that a watcher delays, holds, answers or cuts off.
+ * Test hooks: delays, holds, replaces or cuts the replies of requests, as a watcher wants.
  */
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "api/http/error.h"
 #include "api/http/http_priv.h"
 
-#define CUT_LENGTH 65536 /* the announced length, in bytes, of a body that is not sent */
+#define CUT_LENGTH 65536 /* Content-Length of a reply that is broken off */
 
-/* A request that waits, in the list of its server. */
+/* A delayed request, in the server's list. */
 struct delayed {
     uv_timer_t timer; /* first member: on_closed() frees the timer's address */
     struct request *r;
@@ -68,7 +68,7 @@ void watch_cut(struct request *r)
         abort();
     MHD_destroy_response(r->response);
     r->response = cut;
-    if (r->status == 204 || r->status == 304) /* these replies have no body to cut off */
+    if (r->status == 204 || r->status == 304) /* replies with these statuses have no body */
         r->status = 200;
 }
 

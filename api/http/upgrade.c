@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * libmicrohttpd hands over a descriptor: the connection's socket, or with TLS one end of its
- * relay's pair. An open connection is counted among the suspended requests, so that libmicrohttpd
- * is not stopped before it gets the connection back. Memory: freed after the end of the request,
- * when the loop has closed the handle.
+ * libmicrohttpd passes a descriptor: the connection's socket, or with TLS one end of the relay's
+ * socket pair. An open upgraded connection is counted as a suspended request, so that libmicrohttpd
+ * is not stopped before it gets the connection back. Memory: struct upgraded is freed after the end
+ * of the request, when the loop has closed its handle.
  */
 #include "api/http/upgrade.h"
 
@@ -51,8 +51,8 @@ static void on_poll_closed(uv_handle_t *h)
     free_if_over(u);
 }
 
-/* Gives the connection back to libmicrohttpd; that closes it. Otherwise a client that does not read
- * would keep the connection for ever. */
+/* Gives the connection back to libmicrohttpd, which closes it. The socket is shut down first;
+ * otherwise a client that does not read would keep the connection open for ever. */
 static void give_back(struct upgraded *u)
 {
     struct upgraded **at = &u->engine->api->upgraded;
@@ -121,7 +121,8 @@ static bool flush(struct upgraded *u)
     return true;
 }
 
-/* Sends from the loop, so that the user hears there of a client that is gone. */
+/* Only stores the bytes: they are sent from the loop, so that the caller's events are called from
+ * there if the client has disconnected. */
 void upgraded_send(struct upgraded *u, const void *bytes, size_t n)
 {
     if (u->sent > 0 && u->sent >= u->out.len / 2) {
@@ -196,7 +197,7 @@ static void on_upgrade(void *ctx, struct MHD_Connection *conn, void *state, cons
         u->events->got(u->ctx, extra, n_extra);
 }
 
-/* The request has ended: libmicrohttpd has closed the connection. */
+/* Called at the end of the request: libmicrohttpd has closed the connection. */
 static void on_released(void *kept)
 {
     struct upgraded *u = kept;

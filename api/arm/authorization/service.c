@@ -26,7 +26,7 @@ static const struct route routes[] = {
 static ERROR_TABLE(authorization_words, ARM_ERRORS, ROLES_OWN)
 
     /* Everybody may read role definitions, and may list assignments: the list contains only those
-       that the caller may see. */
+     * that the caller may see. */
     static int may(struct request *r, struct err *e)
 {
     struct grants g;
