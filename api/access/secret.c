@@ -23,7 +23,7 @@ void access_make_secret(char out[ACCESS_SECRET_SIZE])
     sodium_memzero(bytes, sizeof bytes);
 }
 
-/* On a thread. */
+/* Runs on a thread: hashes the secret, or finds the hash that it matches. */
 static void work(void *ctx)
 {
     struct secret_work *w = ctx;

@@ -21,7 +21,7 @@
 #define ROWS_DEFAULT 100
 #define ROWS_MAX     1000
 #define BATCH        200   /* rows read at once */
-#define STATES_MAX   10    /* of a kind */
+#define STATES_MAX   10    /* most states of a kind of row */
 #define LOOKED_MAX   10000 /* rows read for one request: some 100 ms */
 
 struct batch_listing;
@@ -42,8 +42,8 @@ struct batch_listing {
     struct request *r;
     const struct rows_kind *kind;
     struct page *page;
-    const char *states; /* NULL: all */
-    bool only;          /* one account */
+    const char *states; /* wanted states; NULL: all */
+    bool only;          /* list only one account */
     bool in_account;    /* the account has more rows */
     bool is_first;      /* this is the list's first page */
     bool counts;        /* the caller wants to know how many there are */

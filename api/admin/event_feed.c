@@ -13,7 +13,7 @@
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-#define EVENTS_PER_TURN 64 /* some 3 ms */
+#define EVENTS_PER_TURN 64 /* they take some 3 ms */
 /* A part of the ring, so that clients that read get the events before newer ones push them out. */
 #define EVENTS_PER_ROUND (EVENT_RING_EVENTS / 4)
 

@@ -37,8 +37,8 @@ struct stream {
     struct event_viewer *viewer;
     struct live *live;
     const struct api_config *config;
-    unsigned version;  /* of the viewer's roles */
-    int64_t at;        /* position of its next event */
+    unsigned version;  /* event_viewer.version that it has */
+    int64_t at;        /* ring position of its next event */
     int64_t wanted;    /* events after this number are being read for it; -1: none are */
     uint64_t machines; /* number of the last change it got */
     uint64_t sent_ms;

@@ -11,7 +11,7 @@
 #include "api/admin/event_viewers.h"
 #include "model/resource.h"
 
-/* Nobody waits for older events. */
+/* event_feed.back: no client waits for older events. */
 #define FEED_NOT_BACK INT64_MAX
 
 /* The state of event_feed.c. */

@@ -138,7 +138,7 @@ int event_viewer_enter(struct event_viewers *all, const struct principal *who, u
     *out = v;
     if (ask(all, v, e) == 0)
         return 0;
-    v->gone = UNREADABLE; /* its other streams end */
+    v->gone = UNREADABLE; /* the principal's other streams will end */
     event_viewer_leave(all, v);
     return -1;
 }

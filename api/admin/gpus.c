@@ -42,7 +42,7 @@ struct gpu_list;
 
 struct gpu_board {
     struct strbuf text;
-    unsigned char *packed; /* the text with gzip */
+    unsigned char *packed; /* the text, compressed with gzip */
     size_t n_packed;
     char etag[ETAG_SIZE];
     uint64_t made_ns;       /* 0: never */

@@ -9,7 +9,7 @@
 struct gpu_board;
 
 struct gpu_board *gpu_board_create(void);
-/* After the server has stopped. */
+/* Call it after the server has stopped. */
 void gpu_board_free(struct gpu_board *b);
 
 #endif

@@ -164,7 +164,7 @@ static int add(struct slices *s, const void *row, struct err *e)
         jsontext_add(out, shown);
     } else if (!l->next) {
         l->next = l->at;
-        l->page->more = false; /* others are counted */
+        l->page->more = false; /* later jobs are only counted */
     }
     l->matching++;
     l->at = j->id;

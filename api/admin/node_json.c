@@ -20,7 +20,7 @@ static json_t *texts(const char *const *list)
     return out;
 }
 
-/* "docker podman" as a list. */
+/* The words of a text such as "docker podman" as a JSON array. */
 static json_t *words(const char *text)
 {
     json_t *out = json_array();

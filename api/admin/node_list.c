@@ -19,7 +19,7 @@
 #include "lib/jsontext.h"
 
 #define MACHINES_PER_TURN 50
-#define NODES_MAX         10000 /* of a page */
+#define NODES_MAX         10000 /* most machines of a page */
 
 static const char *const state_names[] = {"unknown", "free",    "unreachable", "preparing", "idle",
                                           "running", "leaving", "unusable",    NULL};
@@ -74,13 +74,13 @@ struct listing {
     enum machines_depth depth;
     /* the options of the query; a text NULL: not given */
     const char *states, *cluster, *begins, *after;
-    const struct order *order; /* NULL: the inventory's */
+    const struct order *order; /* NULL: order of the inventory */
     bool descends;
     uint64_t wanted;
     long max;
 
     bool read;                /* the members below are set */
-    struct machine_view *all; /* in the inventory's order */
+    struct machine_view *all; /* all machines, in the inventory's order */
     size_t n_all;
     struct machine_view **list; /* the machines that pass the filter */
     size_t n, at, end;          /* at: the next row; end: the end of the page */
@@ -224,7 +224,7 @@ static struct replied *finish(struct request *r, struct listing *l)
     return reply_json_text(r, 200, &l->text);
 }
 
-/* NULL: the rest follows. */
+/* NULL: later turns continue. */
 static struct replied *list_some(struct request *r, struct listing *l)
 {
     struct err e;

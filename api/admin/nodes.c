@@ -13,7 +13,7 @@
 #include "model/schema_rows.h"
 #include "scheduler/fleet/fleet.h"
 
-#define REASON_MAX 500 /* bytes */
+#define REASON_MAX 500 /* most bytes of a reason */
 
 /* Finds a machine by name: 1, 0 (none) or -1. Reads a brief list, because the complete one takes
  * ten times as long. */

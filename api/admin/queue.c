@@ -27,10 +27,10 @@
 
 #define QUEUE_DEFAULT 200
 #define QUEUE_MAX     10000
-#define PAGE_DEFAULT  100 /* rows */
+#define PAGE_DEFAULT  100 /* rows of a page */
 #define PAGE_MAX      1000
 #define RUNNING_MAX   1000000
-#define BATCH         500 /* of waiting or held jobs */
+#define BATCH         500 /* waiting or held jobs that are read at once */
 #define NAME_SIZE     128 /* for the name of a cluster or pool: at most 64 letters */
 
 /* The rows of a cluster, in this order. ROW_END is the row with the number of omitted rows. */
@@ -60,7 +60,7 @@ struct queue_reply {
     json_int_t cut;      /* running jobs that are not shown */
     bool more, sees;
     size_t place;     /* of the last waiting job of earlier batches */
-    size_t n_behind;  /* in this batch */
+    size_t n_behind;  /* jobs after the plan's in this batch */
     struct run last;  /* the last row read; only its numbers stay valid */
     json_t *left_out; /* borrowed */
     /* Members of the batch: */

@@ -20,7 +20,7 @@ bool queue_mark_is_past(const struct queue_mark *mark, const struct queue_mark *
     int order = compare(row->pool, mark->pool);
     if (order == 0)
         order = compare(row->order, mark->order);
-    if (order == 0) /* high priorities come first */
+    if (order == 0) /* higher priorities are first */
         order = row->order == BY_TURN ? compare(mark->by, row->by) : compare(row->by, mark->by);
     if (order == 0)
         order = compare(row->id, mark->id);

@@ -15,7 +15,7 @@
 enum queue_order { BY_START = 1, BY_TURN, BY_ID };
 
 struct queue_mark {
-    int64_t pool;  /* 0: before all rows */
+    int64_t pool;  /* id of the pool; 0: before all rows */
     int64_t order; /* enum queue_order */
     int64_t by;    /* the start of a running run, the priority of a waiting one */
     int64_t id;    /* the run's id */
@@ -28,7 +28,7 @@ bool queue_mark_is_past(const struct queue_mark *mark, const struct queue_mark *
 /* Prints the mark as text: "3/2/0/17/201". */
 #define QUEUE_MARK_SIZE 108
 void queue_mark_print(const struct queue_mark *mark, char text[QUEUE_MARK_SIZE]);
-/* -1: it is no such text. */
+/* Reads a printed mark; -1: `text` is not a mark. */
 int queue_mark_read(const char *text, struct queue_mark *out) MUST_CHECK;
 
 #endif

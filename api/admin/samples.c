@@ -12,7 +12,7 @@
 #include "api/http/request.h"
 #include "lib/timefmt.h"
 
-#define MAX_DEFAULT 240 /* an hour */
+#define MAX_DEFAULT 240 /* samples: one hour */
 #define MS_PER_S    1000
 #define US_PER_S    INT64_C(1000000)
 

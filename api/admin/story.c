@@ -21,7 +21,7 @@ struct teller {
     struct request *r;
     const struct job *j;
     struct run run;
-    struct allocation *parts; /* of all attempts */
+    struct allocation *parts; /* the nodes of all attempts */
     size_t n_parts;
     struct seen_use use;
     int64_t queued_us; /* when the wait for this attempt began */
@@ -113,7 +113,7 @@ static int tell_start(struct teller *t, int64_t at_us, struct err *e)
     return 0;
 }
 
-/* The messages of its errors. */
+/* The messages of the job's errors, each after ": ". */
 static const char *errors_of(struct arena *a, const struct job *j)
 {
     json_auto_t *list = j->errors ? json_loads(j->errors, 0, NULL) : NULL;
@@ -127,7 +127,7 @@ static const char *errors_of(struct arena *a, const struct job *j)
     return text;
 }
 
-/* The details of its errors. */
+/* Adds lines for "stderr" and "remedy" in the details of the job's errors. */
 static void tell_details(struct teller *t, int64_t at_us)
 {
     static const char *const told[] = {"stderr", "remedy"};
@@ -203,7 +203,7 @@ static int tell_event(struct teller *t, const struct event *ev, struct err *e)
     return 0;
 }
 
-/* Why it waits now. */
+/* Adds a line that explains why the run waits now. */
 static int tell_queue(struct teller *t, struct err *e)
 {
     struct arena *a = &t->r->arena;

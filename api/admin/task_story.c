@@ -22,7 +22,7 @@
 #define AWAITED   5 /* the most dependencies to list */
 
 struct story_line {
-    int64_t at_us; /* 0: now */
+    int64_t at_us; /* 0: a statement about the present */
     const char *text;
 };
 
@@ -33,7 +33,7 @@ struct task_teller {
     struct batch_account account;
     struct batch_job job;
     struct batch_task task;
-    struct batch_pool pool; /* id 0: there is none */
+    struct batch_pool pool; /* id 0: the pool does not exist */
     struct seen_use use;
     struct node node; /* its last node; id 0: never ran, or node gone */
     struct story_line lines[LINES_MAX];
@@ -71,7 +71,7 @@ static const char *failure_of(const struct task_teller *t, const char *failure)
     return text;
 }
 
-/* The details of its failure. */
+/* Adds lines for stderr and remedy in the details of the task's failure. */
 static void tell_details(struct task_teller *t)
 {
     static const struct {
@@ -242,7 +242,7 @@ static int tell_unprepared(struct task_teller *t, bool *all, struct err *e)
     return 0;
 }
 
-/* NULL: err. */
+/* Why the task waits; NULL: err. */
 static const char *reason(struct task_teller *t, struct err *e)
 {
     if (t->job.state != BATCH_JOB_ACTIVE)
@@ -326,7 +326,7 @@ static int find_node(struct task_teller *t, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* 1, 0 or -1. */
+/* Reads the task in the path, its pool and its node: 1; 0: no such task; -1: err. */
 static int find(struct task_teller *t, const char *subscription, struct err *e)
 {
     int rc = task_find(t->r, subscription, &t->account, &t->job, &t->task, e);

@@ -12,7 +12,7 @@
 #include "scheduler/run/terminal.h"
 
 #define TERMINALS_MAX        256
-#define TERMINALS_OF_ONE_MAX 32 /* of one principal */
+#define TERMINALS_OF_ONE_MAX 32 /* open terminals of one principal */
 
 struct terminals;
 

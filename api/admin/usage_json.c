@@ -78,7 +78,7 @@ static const char *on_gpus(const struct job_use *u)
     double busy = u->gpus * (double)s->busy_ms / (double)(s->busy_ms + s->idle_ms);
     if (busy >= WELL_USED * u->gpus)
         return NULL;
-    if (u->gpus <= 1) /* it cannot ask for fewer */
+    if (u->gpus <= 1) /* a job cannot ask for fewer than one */
         return arena_printf(&u->r->arena, "It used %.0f%% of its GPU time.", 100 * busy / u->gpus);
     return arena_printf(&u->r->arena, "It asked for %s GPUs and used %s: ask for fewer.",
                         amount(u, 3, u->gpus), amount(u, 2, busy));

@@ -98,9 +98,9 @@ static struct replied *reply_user(struct request *r, int status, const char *obj
 
 struct user_body {
     const char *name, *display, *role, *scope, *password;
-    const struct role *as; /* NULL: none */
+    const struct role *as; /* the new user's role; NULL: none */
     char made[ACCESS_SECRET_SIZE];
-    int64_t id; /* of an existing user */
+    int64_t id; /* the row of the user to change */
 };
 
 static const struct field given_rows[] = {
@@ -140,7 +140,7 @@ static int check_role(struct request *r, struct user_body *g, struct err *e)
                        "and Batch AI Job Submitter.",
                        role);
     const char *subscription = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
-    if (g->scope && *g->scope && *g->scope != '/') /* a group's name */
+    if (g->scope && *g->scope && *g->scope != '/') /* only a group's name: make it a path */
         g->scope = arena_concat(&r->arena, subscription, "/resourceGroups/", g->scope);
     if (access_check_scope(x, &r->arena, g->scope ? g->scope : subscription, &g->scope, e) < 0)
         return -1;
@@ -278,7 +278,7 @@ static struct replied *reset(struct secret_work *w)
     const struct user_body *g = w->ctx;
     struct identity i;
     struct err e;
-    if (find_user(w->r, &i, &e) < 0) /* removed meanwhile */
+    if (find_user(w->r, &i, &e) < 0) /* the user may have been removed */
         return reply_err(w->r, &e);
     if (st_tx(admin_of(w->r)->storage, "user reset", reset_in_tx, w, &e) < 0)
         return reply_err(w->r, &e);

@@ -10,7 +10,7 @@
 #include "model/pace.h"
 #include "model/resource.h"
 
-/* 3 to 24 lower-case letters and digits. */
+/* Whether the name has 3 to 24 lower-case letters and digits. */
 bool account_name_is_valid(const char *name);
 
 /* The provisioningState, a constant text, of an account that was created at `created_us` and is not

@@ -165,7 +165,7 @@ struct replied *rm_list_by_group(struct request *r);
 struct replied *rm_check_name(struct request *r);
 
 /* Steps of a PUT. */
-rm_step rm_step_subscription; /* there is the path's subscription */
+rm_step rm_step_subscription; /* checks that the path's subscription exists */
 rm_step rm_step_group;        /* finds the path's group: m->group */
 rm_step rm_step_group_alive;  /* fails if the group is being deleted */
 rm_step rm_step_name;         /* checks the name */

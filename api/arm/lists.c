@@ -27,7 +27,7 @@ struct scan {
     const struct rm_kind *kind;
     struct rm_query query;
     struct odata o;
-    size_t seen, most; /* rows */
+    size_t seen, most; /* rows read so far; most rows */
 };
 
 /* The number of rows of the next batch: the larger the rows so far, the fewer. */

@@ -58,7 +58,7 @@ int check_named_shares(struct request *r, const struct cluster *c, const struct 
     return 0;
 }
 
-/* "share s of account a" */
+/* The text "share NAME of account NAME", or "container ...". */
 static const char *told(struct arena *a, const struct share_name *n)
 {
     return arena_concat(a, n->kind == SHARE_BLOBS ? "container " : "share ",

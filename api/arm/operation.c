@@ -18,7 +18,7 @@
 #include "scheduler/wake/paced.h"
 #include "storage/storage.h"
 
-#define STRICT_RETRY_AFTER_S 15 /* the service's value on every 202 */
+#define STRICT_RETRY_AFTER_S 15 /* the real service's value in each 202 */
 
 /* The operation's resource as text: S$rg$ws$exp$job, or S$rg$job in the versions without
  * workspaces. Subscription and group are in lower case, the other names as their creator spelled
@@ -106,7 +106,7 @@ void reply_retry_after(struct request *r)
                  arm_is_strict(r) ? STRICT_RETRY_AFTER_S : r->config->settings.retry_after_s);
 }
 
-/* See PACE_AHEAD_US. */
+/* Whether a row's time is so far in the future that it is not delayed: see PACE_AHEAD_US. */
 static bool is_to_come(const struct request *r, int64_t began_us)
 {
     return r->now_us < began_us - PACE_AHEAD_US;

@@ -14,7 +14,7 @@
 
 struct type {
     const char *name;
-    unsigned versions; /* of Microsoft.BatchAI; 0: any */
+    unsigned versions; /* enum api_version bits (Batch AI); 0: any */
 };
 
 static const struct arm_provider {

@@ -113,7 +113,7 @@ struct found {
 struct account_list {
     struct request *r;
     struct rows rows;
-    long names;                     /* to show of each kind */
+    long names;                     /* most names to show of each kind */
     bool counts;                    /* the caller wants to know how many accounts there are */
     bool full;                      /* the page is full; further accounts are only counted */
     long looked;                    /* accounts and names read since then */
@@ -167,7 +167,7 @@ static void begin_row(struct account_list *l)
     memset(l->found, 0, sizeof l->found);
 }
 
-/* Neither detached nor going. */
+/* Whether the account can be listed: its name is valid and it is not being deleted. */
 static bool is_there(const struct storage_account *a)
 {
     return account_name_valid(a->name) && a->prov_state != PROV_DELETING;
@@ -207,7 +207,7 @@ static int fetch_part(struct account_list *l, struct slices *s, struct err *e)
     struct found *f = found_of(l, l->next);
     int rc = st_account_by_id(azstorage_of(l->r)->storage, &l->r->arena, l->at, &l->account, e);
     if (rc <= 0 || !is_there(&l->account)) {
-        go_on(l, PART_ACCOUNT); /* it has gone meanwhile */
+        go_on(l, PART_ACCOUNT); /* the account was removed meanwhile */
         return rc < 0 ? -1 : 0;
     }
     f->over = !f->ended && is_over(l, f);
@@ -253,7 +253,7 @@ static void end_row(struct account_list *l)
     add_more(l);
     page_add_id(page, l->at, json_incref(l->shown));
     l->full = page->more;
-    page->more = false; /* others are counted */
+    page->more = false; /* later accounts are only counted */
 }
 
 static int fetch(struct slices *s, struct err *e)
@@ -313,8 +313,7 @@ struct replied *accounts_list(struct request *r)
     if (read_wish(l, &e) < 0 || rows_begin_numbers(r, &l->rows, &e) < 0)
         return reply_err(r, &e);
     l->at = page_after_id(l->rows.page);
-    l->counts =
-        l->counts && !request_query(r, "after"); /* only the first page contains the number */
+    l->counts = l->counts && !request_query(r, "after"); /* only on the first page */
     l->rows.counts = l->counts;
     l->shown = request_own(r, json_object());
     request_own_thing(r, l, accounts_free);

@@ -77,7 +77,8 @@ struct replied *job_files(struct request *r)
                             .of = source_of(r),
                             .names = &names,
                             .show = show,
-                            .left_out = *rows->page->after ? NULL : &rows->left_out, /* said once */
+                            /* only the first page contains the number */
+                            .left_out = *rows->page->after ? NULL : &rows->left_out,
                             .page = rows->page,
                             .id = id,
                             .shows_directories = true};

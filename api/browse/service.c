@@ -36,7 +36,7 @@ static int may(struct request *r, struct err *e)
     return auth_check(r, e) < 0 ? -1 : sees_may(r, azstorage_of(r)->access, e);
 }
 
-/* 304 has no body. */
+/* Replies with an error as JSON; a reply with 304 has no body. */
 static struct replied *show_error(struct request *r, struct error_words words, const struct err *e)
 {
     return words.status == 304 ? reply_empty(r, 304)

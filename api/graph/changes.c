@@ -84,7 +84,7 @@ struct replied *graph_services_create(struct request *r)
     return rc == 0 ? create(r, IDENTITY_SERVICE, app.app_id, app.display) : reply_err(r, &e);
 }
 
-/* GRAPH_DENIED: access_check_over() refuses the sender. */
+/* Fails with GRAPH_DENIED if access_check_over() refuses the sender. */
 static int check_over(struct request *r, const struct identity *i, struct err *e)
 {
     int rc = access_check_over(graph_of(r)->access, r, i, e);
@@ -175,7 +175,7 @@ static struct replied *keep(struct secret_work *w)
     struct identity i;
     struct err e;
     char from[TIMEFMT_SIZE], to[TIMEFMT_SIZE];
-    if (find_owner(r, &i, &e) < 0) /* removed meanwhile */
+    if (find_owner(r, &i, &e) < 0) /* the owner may have been removed */
         return reply_err(r, &e);
     p->row.hash = w->hash;
     if (st_credential_insert(storage_of(r), &p->row, &e) < 0)

@@ -153,9 +153,9 @@ static int find_nothing(struct request *r, enum identity_kind kind, const char *
 /* --- objects of a filter ---------------------------------------------------------------------- */
 
 struct graph_filter {
-    bool (*test)(const struct identity *i, const char *text); /* of each object; or NULL: */
+    bool (*test)(const struct identity *i, const char *text); /* NULL: use find */
     int (*find)(struct request *r, enum identity_kind kind, const char *text, struct identity *out,
-                struct err *e); /* of the one object */
+                struct err *e); /* finds the only object */
 };
 static const char *const forms[] = {"servicePrincipalNames/any(c:c eq %)",
                                     "displayName eq %",
@@ -174,7 +174,7 @@ static const struct graph_filter filters[] = {
 
 /* --- pages --- */
 
-#define PAGE_OBJECTS  999 /* Graph's greatest page */
+#define PAGE_OBJECTS  999 /* Microsoft Graph's limit */
 #define BATCH_OBJECTS 128
 
 struct object_walk {

@@ -360,7 +360,7 @@ static void sweep(uv_timer_t *t)
                 connection_hang_up(c);
     forget_peers(all, now, false);
     if (all->open == 0)
-        uv_timer_stop(t); /* the next connection starts it */
+        uv_timer_stop(t); /* the next connection starts the timer again */
 }
 
 struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from,

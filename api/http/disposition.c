@@ -19,7 +19,7 @@ static bool is_hidden(const unsigned char *s, size_t n)
 {
     static const struct {
         size_t n;
-        unsigned char first[2], least, most; /* least, most: the last byte */
+        unsigned char first[2], least, most; /* least, most: range of the last byte */
     } hidden[] = {{2, {0xc2}, 0x80, 0x9f},       {2, {0xc2}, 0xad, 0xad},
                   {2, {0xd8}, 0x9c, 0x9c},       {3, {0xe1, 0xa0}, 0x8e, 0x8e},
                   {3, {0xe2, 0x80}, 0x8b, 0x8f}, {3, {0xe2, 0x80}, 0xa8, 0xae},

@@ -19,7 +19,7 @@ enum api_engine { ENGINE_TLS, ENGINE_PLAIN, API_ENGINES };
 struct engine {
     struct api *api;
     bool tls;
-    struct MHD_Daemon *mhd; /* owned; NULL: was not started */
+    struct MHD_Daemon *mhd; /* owned; NULL: the engine was not started */
     uv_poll_t poll;         /* on the epoll descriptor of mhd */
     uv_timer_t timer;       /* for the timeout of MHD_get_timeout */
     uv_idle_t idle;         /* for a timeout of 0 */

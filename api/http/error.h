@@ -98,10 +98,10 @@
         return error_fault;                                                                        \
     }
 
-extern const struct error_words error_fault; /* a bug of ours */
+extern const struct error_words error_fault; /* for a bug of the daemon */
 struct error_words error_own(const struct error_words *own, size_t n, int kind);
 
-/* The table of plain HTTP. */
+/* The table for services without their own. */
 struct error_words http_words(int kind);
 /* The HTTP status and code of a kind of error in service `s` (NULL: no service was found). */
 struct error_words error_words(const struct service *s, int kind);

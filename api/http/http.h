@@ -68,7 +68,7 @@ struct api_suffix {
     const char *below, *own;
 };
 struct api_names {
-    const char *const *list; /* of the daemon */
+    const char *const *list; /* the names of the daemon's host */
     size_t n;
     const struct api_suffix *suffixes;
     size_t n_suffixes;

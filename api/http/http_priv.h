@@ -45,7 +45,7 @@ struct api {
     struct http_relay *relays;                /* TLS connections that a relay decrypts */
     int relays_closing;                       /* number of relays that are being closed */
     struct upgraded *upgraded;                /* connections that have left HTTP */
-    struct live *lives;                       /* replies without an end */
+    struct live *lives;                       /* replies without an end (live.c) */
     struct request *starved;                  /* requests whose sink takes no more now */
     void (*stopped)(void *ctx);
     void *stopped_ctx;

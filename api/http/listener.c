@@ -15,7 +15,7 @@
 #include "lib/arena.h"
 
 #define AT_ONCE      64  /* connections accepted in one turn */
-#define TRY_AGAIN_MS 100 /* after descriptors ran out */
+#define TRY_AGAIN_MS 100 /* pause after an error of accept4() */
 #define TLS_RECORD   0x16
 
 struct door {
@@ -41,7 +41,7 @@ struct doors {
     struct door *door;
     size_t n_doors;
     uv_timer_t timer; /* active during a pause */
-    bool starved;     /* descriptors have run out */
+    bool starved;     /* accepting has failed and is paused */
     struct silent *first;
     size_t open_handles;
     void (*closed)(void *ctx);
@@ -130,7 +130,7 @@ static void on_first_byte(uv_poll_t *p, int status, int events)
     int first = first_byte(s->fd, s->connection);
     if (first == NOTHING_YET)
         return;
-    forget(s); /* it is freed later */
+    forget(s); /* the struct is freed when the poll is closed */
     go_on(s->doors, s->fd, &s->from, s->from_len, s->connection, first);
 }
 

@@ -19,7 +19,7 @@
 struct doors;
 
 struct arrival {
-    int fd; /* the receiver's */
+    int fd; /* belongs to the receiver */
     const struct sockaddr *from;
     socklen_t from_len;
     struct connection *connection; /* the receiver calls connection_closed() */

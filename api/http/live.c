@@ -111,7 +111,7 @@ static ssize_t take(struct live *l, char *buf, size_t max)
 static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
 {
     struct live *l = ctx;
-    (void)pos; /* the position only moves forward */
+    (void)pos; /* bytes are sent only in order */
     if (l->gone)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (l->text)

@@ -237,7 +237,7 @@ struct replied *reply_length(struct request *r, const char *content_type, uint64
                           MHD_create_response_from_callback(len, 1024, nothing, NULL, NULL));
 }
 
-/* The headers of an error. */
+/* Adds the headers that an error needs (enum error_adds). */
 static void add_error_headers(struct request *r, unsigned adds)
 {
     if (adds & ADDS_LOG_IN)

@@ -41,7 +41,7 @@ struct cached_route;
 struct replied; /* never defined: a token */
 
 #define REQUEST_SEGMENTS_MAX 24
-#define REQUEST_HEADERS      24                /* of a reply, at first */
+#define REQUEST_HEADERS      24                /* first room for headers of a reply */
 #define REQUEST_BODY_MAX     (4 * 1024 * 1024) /* the usual limit of services */
 
 struct request {
@@ -49,8 +49,8 @@ struct request {
     const struct api_config *config; /* = api's; borrowed */
     const struct service *service;   /* NULL until matched */
     const struct route *route;       /* NULL until matched */
-    const void *
-        deps; /* the service's context; each service has a function that returns it with its type */
+    /* the service's context; each service has a function that returns it with its type */
+    const void *deps;
     const char *method, *target;   /* arena; target: the path as sent, without query */
     const char *path;              /* the target without a leading account; routes match it */
     const char *host;              /* as sent, possibly with a port; "": none */
@@ -197,7 +197,7 @@ const struct api_replies *request_replies(const struct request *r, size_t *n);
 
 REPLIED reply_json(struct request *r, int status, json_t *body);             /* takes over body */
 REPLIED reply_json_text(struct request *r, int status, struct strbuf *body); /* takes its text */
-/* A copy of the text. */
+/* Replies with a copy of the JSON text. */
 REPLIED reply_json_copy(struct request *r, int status, const char *text, size_t len);
 REPLIED reply_empty(struct request *r, int status);
 /* Replies to HEAD with the length that the body of a GET's reply would have. */

@@ -15,7 +15,7 @@
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]"
 
 struct found_header {
-    const char *host, *coding; /* the last of each */
+    const char *host, *coding; /* the last header of each kind */
     int hosts, lengths, codings;
 };
 

@@ -145,7 +145,7 @@ static const struct route *find_route(struct request *r)
     return NULL;
 }
 
-/* Why no row fits. */
+/* The reason why no route matches. */
 struct misfit {
     struct strbuf allow; /* the methods of the path */
     bool query;          /* routes with this path and method exist */

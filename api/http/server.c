@@ -149,7 +149,7 @@ static void on_again(uv_idle_t *i)
 void request_again(struct request *r, void (*step)(struct request *r, void *ctx), void *ctx)
 {
     struct api *api = r->api;
-    assert(!r->next_again && api->end_again != &r->next_again); /* is not queued */
+    assert(!r->next_again && api->end_again != &r->next_again); /* not in the list */
     r->step = step;
     r->step_ctx = ctx;
     *api->end_again = r;

@@ -75,7 +75,7 @@ struct error_words {
     unsigned adds;
 };
 
-/* The headers of an error. */
+/* Headers and causes that an error adds to its reply. */
 enum error_adds {
     ADDS_TRY_AGAIN = 1 << 0, /* Retry-After */
     ADDS_LOG_IN = 1 << 1,    /* WWW-Authenticate: where to get tokens */

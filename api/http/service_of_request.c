@@ -10,7 +10,7 @@
 #include "api/http/http_priv.h"
 #include "api/http/template.h"
 
-/* The length without the port. */
+/* The length of `host` without its port. */
 static size_t host_length(const char *host)
 {
     const char *colon = strrchr(host, ':');
@@ -88,7 +88,7 @@ const struct served *served_named(const struct api_config *c, const char *host, 
         for (size_t k = 0; s->hosts && s->hosts[k]; k++) {
             int label = host_fits(s->hosts[k], host);
             for (const char *p = s->hosts[k]; label < 0 && strncmp(p, "*.", 2) == 0; p += 2)
-                label = host_fits(p + 2, host) >= 0 ? 0 : -1; /* of all accounts */
+                label = host_fits(p + 2, host) >= 0 ? 0 : -1; /* the host for all accounts */
             if (label < 0)
                 continue;
             *account = (size_t)label;

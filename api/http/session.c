@@ -27,7 +27,7 @@ struct origin {
     int port;
 };
 
-/* Reads "HOST" or "HOST:PORT". */
+/* Reads "HOST" or "HOST:PORT" into an origin. False: `text` is not valid. */
 static bool read_authority(const char *text, struct origin *out)
 {
     const char *bracket = strrchr(text, ']');
@@ -254,7 +254,7 @@ static void set_cookie(struct request *r, const char *value, const char *more)
 {
     struct origin here;
     if (!read_authority(r->host, &here))
-        return; /* session_may_begin() has refused it */
+        return; /* session_may_begin() refuses such a host */
     reply_header_text(r, "Set-Cookie",
                       arena_concat(&r->arena, cookie_name(r, &here), "=", value,
                                    "; Path=/; Secure; HttpOnly; SameSite=Strict", more));

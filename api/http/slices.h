@@ -28,7 +28,7 @@ struct slices {
     struct page *page;
     const struct slices_kind *kind;
     void *of;    /* the kind's data */
-    size_t size; /* of a row */
+    size_t size; /* bytes of a row */
     const void *rows;
     size_t n, at; /* n: rows in the batch; at: the next row's index */
     bool at_end;  /* there are no rows after this batch */
@@ -44,7 +44,7 @@ static inline const void *slices_row(const struct slices *s, size_t i)
     return (const char *)s->rows + i * s->size;
 }
 
-/* Makes the page. */
+/* Makes the page and replies with it. */
 REPLIED slices_reply(struct page *page, const struct slices_kind *kind, void *of, size_t size);
 
 #endif

@@ -75,14 +75,14 @@ static void resume(struct reply_stream *s)
 static void keep(struct reply_stream *s, char *bytes, size_t n)
 {
     struct stream_piece *p = s->now.bytes ? &s->ahead : &s->now;
-    assert(!p->bytes); /* no third is asked for */
+    assert(!p->bytes); /* at most two pieces are fetched */
     *p = (struct stream_piece){.bytes = bytes, .n = n};
     s->next += n;
 }
 
 void stream_take(struct reply_stream *s, char *bytes, size_t n)
 {
-    assert(s->fetching); /* each fetch is answered once */
+    assert(s->fetching); /* only one call for each fetch */
     s->fetching = false;
     if (s->released || n == 0 || n > s->end - s->next) {
         free(bytes);
@@ -123,7 +123,7 @@ static ssize_t take(struct reply_stream *s, char *buf, size_t max)
 
 static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
 {
-    (void)pos; /* the position only moves forward */
+    (void)pos; /* bytes are sent only in order */
     struct reply_stream *s = ctx;
     ssize_t n = s->now.bytes ? take(s, buf, max) : 0;
     fetch_more(s);

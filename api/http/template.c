@@ -45,7 +45,8 @@ size_t template_opening(const char *s, size_t n)
                                                                            : 0;
 }
 
-/* "certificates({name})" */
+/* Whether segment i has the form "certificates(NAME)"; `s` begins with "certificates(", `opening`
+ * bytes. */
 static bool is_called(const struct request *r, int i, const char *s, size_t opening)
 {
     size_t n = r->segment_len[i];

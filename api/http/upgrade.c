@@ -21,16 +21,16 @@
 #include "api/http/http_priv.h"
 
 struct upgraded {
-    struct upgraded *next; /* of the server's open ones */
+    struct upgraded *next; /* in the server's list */
     struct engine *engine;
     struct connection *connection;
-    struct MHD_UpgradeResponseHandle *handle; /* NULL: not open */
+    struct MHD_UpgradeResponseHandle *handle; /* NULL: not open or given back */
     int fd;
     uv_poll_t poll;
     bool has_poll;
     struct strbuf out;
-    size_t sent;   /* of `out` */
-    bool closed;   /* no event follows */
+    size_t sent;   /* bytes of `out` that were sent */
+    bool closed;   /* no further event is called */
     bool released; /* the request has ended */
     const struct upgraded_events *events;
     void *ctx;

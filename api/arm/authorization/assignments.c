@@ -14,7 +14,7 @@
 #include "storage/storage.h"
 
 #define LIST_MAX 100000
-/* Bytes. */
+/* In bytes. */
 #define DESCRIPTION_MAX 2048
 
 static const struct access *access_of(const struct request *r)
@@ -69,7 +69,7 @@ static const char *const forms[] = {"atScope()",
                                     NULL};
 
 struct assignments_look {
-    const char *scope, *principal; /* principal NULL: anybody's */
+    const char *scope, *principal; /* principal NULL: of all principals */
     bool not_below;
     struct grants *held; /* the caller's; NULL: the caller may see all */
 };
@@ -196,7 +196,7 @@ static int read_description(const json_t *properties, struct role_assignment *x,
     return 0;
 }
 
-/* Reads the body. */
+/* Reads a role assignment from the body of a PUT. */
 static int read_body(struct request *r, struct role_assignment *x, struct err *e)
 {
     const json_t *p = json_object_get(r->body, "properties");

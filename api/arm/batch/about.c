@@ -125,7 +125,7 @@ struct replied *batch_sizes_list(struct request *r)
     return reply_json(r, 200, json_pack("{s:O}", "value", list));
 }
 
-/* There are no cloud services. */
+/* Replies with an empty list, because pools here have no cloud services. */
 struct replied *batch_cloud_service_sizes_list(struct request *r)
 {
     struct err e;

@@ -57,7 +57,7 @@ static void on_kept(void *ctx, const struct err *why, const struct package_kept 
     request_finish(r, is_flat(r) ? reply_empty(r, 204) : package_show(r, 200, &x, &p));
 }
 
-/* `s`: the container. */
+/* Fails if the package's blob is archived (cold storage). `s`: its container. */
 static int check_online(struct request *r, const struct package_place *at, const struct share *s,
                         struct err *e)
 {

@@ -17,11 +17,11 @@ struct files;
 struct packages;
 
 struct batchrm {
-    struct arm arm; /* first */
+    struct arm arm; /* must be the first member */
     struct packages *packages;
     struct files *files;
     struct batch_front *front;
-    const struct azstorage *store; /* for signatures of URLs; borrowed */
+    const struct azstorage *store; /* signs URLs; borrowed */
 };
 
 extern const struct service batchrm_service;

@@ -22,7 +22,7 @@ struct child {
     const struct batch_account *account;
     const char *name;
     int64_t updated_us; /* for its ETag */
-    const char *tags;   /* JSON text; NULL: none given */
+    const char *tags;   /* JSON text; NULL: no tags */
 };
 
 /* Fails if the request's If-Match or If-None-Match does not permit it. updated_us 0: the resource

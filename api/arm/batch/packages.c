@@ -26,7 +26,7 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-#define URL_LIFE_US     (INT64_C(4) * 3600 * 1000000) /* the service's */
+#define URL_LIFE_US     (INT64_C(4) * 3600 * 1000000) /* 4 hours, as in the real service */
 #define URL_SAS_VERSION "2018-03-28"
 #define NAME_PART       15 /* bytes of the application's name in the container's name */
 #define HASH_BYTES      20

@@ -249,7 +249,7 @@ static int write_change(struct storage *st, void *ctx, struct err *e)
     pool_from(a, &c->b->plane, c->r->now_us, &to);
     if (pool_store(batchrm_of(c->r)->front, a, &c->stored, c->updated_us, c->p, e) < 0)
         return -1;
-    if (!json_object_get(c->b->named, "enableAutoScale")) /* the body has no size */
+    if (!json_object_get(c->b->named, "enableAutoScale")) /* the body has no scale settings */
         return 0;
     return to.scaling.enabled ? scale_by(c, &to, e) : resize(c, &to, e);
 }

@@ -37,7 +37,7 @@ static int step_account(struct rm *m, struct err *e)
     return find_made_batch_account(m->r, &x->account, e);
 }
 
-/* A getter. */
+/* Finds a pool by its name: 1, 0 (none) or -1. */
 static int seek_named(struct request *r, const char *name, struct rm_pool *x, struct err *e)
 {
     return st_batch_pool_get(arm_of(r)->storage, &r->arena, x->account.id, name, &x->row, e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bodies of pools.
+ * Pools in the resource manager: their bodies, and changes by a body.
  */
 #ifndef API_ARM_BATCH_POOLS_H
 #define API_ARM_BATCH_POOLS_H

@@ -17,9 +17,9 @@
 
 struct finding {
     struct request *r;
-    const struct experiment *x; /* of the new job */
+    const struct experiment *x; /* the new job's experiment */
     const char *own_name;
-    size_t at; /* index of the variable */
+    size_t at; /* index of its environment variable, for errors */
     struct dependency *rows;
     size_t n;
 };

@@ -13,7 +13,7 @@
 #include "model/resource.h"
 #include "storage/folders/files.h"
 
-/* Where the files are. */
+/* The parts of the daemon that list and read the files. */
 struct output_source {
     struct runs *runs;
     struct fleet *fleet;

@@ -15,10 +15,10 @@ struct sending {
     struct job_bytes what;
     int64_t job_id;
     const struct mount_volume *volume; /* of the share */
-    const char *path;                  /* there */
+    const char *path;                  /* path of the file in the share */
 };
 
-/* 0: request_finish() will answer. */
+/* Requests the file from the node that has it. 0: request_finish() will be called; -1: err. */
 static int send_from_node(struct request *r, const struct sending *s, struct err *e)
 {
     struct output_dir *at;

@@ -229,7 +229,7 @@ static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *
     if (find_cluster_by_ref(r, json_text_at(ref, "id"), c, e) < 0)
         return -1;
     const char *rendered = render_id(r, &c->scope, "clusters", c->name);
-    json_object_set_new_nocheck(ref, "id", json_string_nocheck(rendered)); /* stored as UTF-8 */
+    json_object_set_new_nocheck(ref, "id", json_string_nocheck(rendered)); /* is UTF-8 */
     return 0;
 }
 

@@ -227,7 +227,7 @@ static int none_if_missing(const struct err *e)
     case ERR_WORKSPACE_NOT_FOUND:
     case ERR_EXPERIMENT_NOT_FOUND:
     case ERR_JOB_NOT_FOUND:
-    case ERR_OWN: /* the subscription */
+    case ERR_OWN: /* the subscription does not exist */
         return 0;
     default:
         return e->code > ERR_OWN ? 0 : -1;

@@ -34,7 +34,7 @@ static const struct size_rule {
 };
 
 struct quota_sums {
-    int64_t total[2], family[2][FAMILIES]; /* [dedicated, low priority] */
+    int64_t total[2], family[2][FAMILIES]; /* cores; [dedicated, low priority] */
 };
 
 static bool ends_with(const char *s, const char *end)

@@ -25,7 +25,7 @@ static bool same_text(const json_t *one, const json_t *other, const char *key)
     return a && b ? strcasecmp(a, b) == 0 : a == b;
 }
 
-/* json_array_size(list): not found. */
+/* The index of the entry with the ids of `entry`; json_array_size(list): there is none. */
 static size_t place_of(const json_t *list, const json_t *entry)
 {
     size_t i = 0;

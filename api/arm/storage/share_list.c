@@ -20,7 +20,7 @@
 
 #define PAGE_MAX 5000
 
-/* A list with its arguments. */
+/* The arguments of a list. */
 struct share_list {
     const struct share_words *words;
     struct rm_share shown; /* a row to show, with the path's account */

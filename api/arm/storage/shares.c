@@ -251,7 +251,7 @@ static void on_counted(void *ctx, const struct err *why, enum file_fault fault, 
     request_finish(m->r, why ? reply_err(m->r, why) : show(m, 200));
 }
 
-/* The one value of $expand. */
+/* Reads $expand, whose only valid value is "stats". */
 static int read_expand(struct request *r, bool *stats, struct err *e)
 {
     const char *text = request_query(r, "$expand");
