@@ -3,7 +3,7 @@
  * Rows are read and written in slices. The first request for the whole list makes the text (it is
  * the maker); requests that arrive meanwhile wait for this text. The text is sent again to later
  * requests for FRESH_NS. If the client of the maker leaves, another waiting request becomes the
- * maker. On the loop's thread.
+ * maker. Called only on the loop's thread.
  */
 #include "api/admin/gpus.h"
 

@@ -5,8 +5,8 @@
  *
  *   read briefly, all -> filter, sort, find the page -> complete and show the page's rows
  *
- * If the query has none of these options, all machines are read completely at once. Memory is the
- * request's.
+ * If the query has none of these options, all machines are read completely at once. The request
+ * owns all memory.
  */
 #include <limits.h>
 #include <stdlib.h>

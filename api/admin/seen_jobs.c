@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Iterates over the jobs of all groups in order of their ids and shows those that the caller may
- * read. Memory is the request's. On the loop's thread.
+ * read. The request owns all memory. Called only on the loop's thread.
  */
 #include "api/admin/seen_jobs.h"
 

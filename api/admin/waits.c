@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks the scheduler why a job waits, and writes the answer as text. Memory is the request's. On
- * the loop's thread.
+ * Asks the scheduler why a job waits, and writes the answer as text. The request owns all memory.
+ * Called only on the loop's thread.
  */
 #include "api/admin/waits.h"
 

@@ -2,7 +2,8 @@
  *
  * Applications, their service principals, and their secrets: create, remove. Only a sender who may
  * assign the roles that a principal has may change the principal. A new secret is hashed on a
- * thread; then its owner is read again, because it may have been removed. Memory is the request's.
+ * thread; then its owner is read again, because it may have been removed. The request owns all
+ * memory.
  */
 #include <string.h>
 #include <strings.h>

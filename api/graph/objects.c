@@ -2,7 +2,7 @@
  *
  * Objects of the directory: shows them as JSON, finds them by id, lists them. A filter on an
  * indexed column finds one object; for other filters each row is tested, some rows in each turn of
- * the loop. Memory is the request's. On the loop's thread.
+ * the loop. The request owns all memory. Called only on the loop's thread.
  */
 #include <limits.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #define BODIES_MAX      (256u * 1024 * 1024)
 #define BODIES_OPEN_MAX (16u * 1024 * 1024)
 /* Limits for the bodies of one principal or account, and for those of one address without a token.
- * If a principal has only one body in memory, it may be longer. */
+ * If a sender has only one body in memory, it may be longer. */
 #define BODIES_OF_ONE      (BODIES_MAX / 4)
 #define BODIES_OPEN_OF_ONE (1024u * 1024)
 /* The most bytes of a refused request's body that are read and discarded, so that the client can

@@ -108,7 +108,7 @@ struct api_config {
 
 void api_change(struct api *api, const struct api_settings *settings);
 /* Binds the addresses and starts to serve. ERR_CONFIG: an address cannot be bound; the message
- * names it. Then the caller must run the loop once more, to close the other sockets. */
+ * names it. Then the caller must still run the loop, which closes the other sockets. */
 int api_create(const struct api_config *c, struct api **out, struct err *e) MUST_CHECK;
 /* "https://127.0.0.1:7443": the first listening address with its real port. */
 const char *api_endpoint(const struct api *api);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Role assignments: list, show, create, delete. The right to create an assignment depends on its
- * scope. Memory is the request's. On the loop's thread.
+ * scope. The request owns all memory. Called only on the loop's thread.
  */
 #include <string.h>
 #include <strings.h>

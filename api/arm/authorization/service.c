@@ -25,8 +25,8 @@ static const struct route routes[] = {
 
 static ERROR_TABLE(authorization_words, ARM_ERRORS, ROLES_OWN)
 
-    /* Everybody may read role definitions, and may list assignments: the list contains only those
-     * that the caller may see. */
+    /* Every logged-in principal may read role definitions and list assignments: the list contains
+     * only those that the principal may see. */
     static int may(struct request *r, struct err *e)
 {
     struct grants g;

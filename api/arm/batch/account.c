@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a Batch account by the path, and shows it as JSON with its quotas. Memory is
- * the request's. On the loop's thread.
+ * Finds a Batch account by the path, and shows it as JSON with its quotas. The request owns all
+ * memory. Called only on the loop's thread.
  */
 #include "api/arm/batch/account.h"
 #include "api/arm/operation.h"

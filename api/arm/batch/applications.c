@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Applications of Batch accounts: list, show, create, update, delete. The packages of an
- * application are in packages.c. Memory is the request's. On the loop's thread.
+ * application are in packages.c. The request owns all memory. Called only on the loop's thread.
  */
 #include <string.h>
 

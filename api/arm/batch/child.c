@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The common part of pools and certificates of a Batch account: conditions (If-Match), lists, and
- * the JSON around the properties. Memory is the request's. On the loop's thread.
+ * the JSON around the properties. The request owns all memory. Called only on the loop's thread.
  */
 #include "api/arm/batch/child.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes accepted documents, compares them with stored documents; functions that all Batch AI
- * resources share. Memory is the request's. On the loop's thread.
+ * resources share. The request owns all memory. Called only on the loop's thread.
  */
 #include "api/arm/batchai/common.h"
 

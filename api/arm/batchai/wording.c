@@ -20,8 +20,8 @@ const char *word_type(enum api_version v, const char *type)
 }
 
 /* Messages as recorded from the real service, including blanks. A stored message is replaced only
- * if it equals `message`; longer messages (with a signal, a node) are kept. then_message NULL:
- * those versions have the same message. */
+ * if it equals `message`; longer messages (with a signal, a node) are kept. message NULL: those
+ * versions have the same messages. */
 static const struct error_wording {
     unsigned versions;
     const char *code, *then_code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds a vault, shows it, and stores a changed vault after checking whether the caller may grant
- * the access in it. Memory is the request's. On the loop's thread.
+ * the access in it. The request owns all memory. Called only on the loop's thread.
  */
 #include <assert.h>
 #include <string.h>

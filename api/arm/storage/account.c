@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds a storage account by the path, and shows it from its row and the properties that every
- * account has. Memory is the request's. Called only on the loop's thread.
+ * account has. The request owns all memory. Called only on the loop's thread.
  */
 #include "api/arm/storage/account.h"
 
