@@ -46,7 +46,7 @@ struct batch_listing {
     bool only;          /* list only one account */
     bool in_account;    /* the account has more rows */
     bool is_first;      /* this is the list's first page */
-    bool counts;        /* the caller wants to know how many there are */
+    bool counts;        /* the caller requests the number of rows */
     bool full;          /* the page is full: the rest is counted */
     int64_t account_id;
     int64_t job_id; /* the tasks' job */

@@ -143,7 +143,7 @@ static int read_older(struct event_feed *f, struct arena *a, struct strbuf *text
         if (rc < 0)
             break;
         if (rc > 0 && !event_ring_add_older(&f->ring, &one)) {
-            /* clients that need older events are told to read their lists again */
+            /* clients that need older events will get `reset` */
             f->back = FEED_NOT_BACK;
             return 0;
         }

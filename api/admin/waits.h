@@ -11,7 +11,8 @@
 /* For what the i-th waiting run waits: "2 of 4 nodes free, behind j17". In the request's arena;
  * NULL: err. */
 const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e);
-/* The same text for a run after those of the plan; `before` other runs of the pool are before it.
+/* For what a run waits that is after the runs of the plan; `before`: how many runs of the pool are
+ * before it.
  */
 const char *waits_behind(struct request *r, const struct pool *p, size_t before);
 /* The place of a run in the queue of its pool, and the reason why it waits there. */

@@ -33,7 +33,7 @@ struct rm_kind;
 /* The rows of a list: at most `limit` rows below row `above`, with ids greater than `after`. */
 struct rm_query {
     int64_t above;             /* id of a group or parent; 0: whole subscription */
-    struct st_filter filter;   /* the same, and the subscription */
+    struct st_filter filter;   /* the subscription and `above` */
     const struct scope *scope; /* NULL: the list reads the rows' scopes */
     int64_t after;
     int limit;

@@ -114,7 +114,7 @@ struct account_list {
     struct request *r;
     struct rows rows;
     long names;                     /* most names to show of each kind */
-    bool counts;                    /* the caller wants to know how many accounts there are */
+    bool counts;                    /* the caller requests the number of accounts */
     bool full;                      /* the page is full; further accounts are only counted */
     long looked;                    /* accounts and names read since then */
     enum part next;                 /* the part that the next batch reads */

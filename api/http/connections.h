@@ -63,7 +63,8 @@ void connection_reads(struct connection *c, size_t n, bool wanted);
 /* From now on no request on this connection is served: everything received is discarded until it is
  * closed. */
 void connection_refuse(struct connection *c);
-/* The connection's bytes came over TLS, although its engine is for plain HTTP (relay.h). */
+/* Records that the client uses TLS, although the connection's engine is for plain HTTP (relay.h).
+ */
 void connection_set_tls(struct connection *c);
 bool connection_is_tls(const struct connection *c);
 /* Closes the connection by shutting its socket down. */

@@ -53,7 +53,7 @@ struct api_listen {
     const char *service;
 };
 
-/* Where certificates come from. */
+/* The source of the TLS certificates. */
 struct api_certs {
     /* Gets the certificate chain and key for the server name in a client's TLS handshake ("":
      * none). They are borrowed until the handshake has ended. */

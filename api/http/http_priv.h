@@ -60,8 +60,9 @@ void counts_reply(const struct request *r);
 /* request_head.c: fills in host and path. -1: replies with the error and closes the connection. */
 int head_check(struct request *r, struct err *e) MUST_CHECK;
 
-/* All calls come from the loop's thread. libmicrohttpd 1.0 needs this flag; otherwise
- * MHD_add_connection() waits for the next run, and on_connection() comes too late. */
+/* All calls are on the loop's thread. libmicrohttpd 1.0 needs this flag; otherwise
+ * MHD_add_connection() takes effect only in the next run, and on_connection() is called too late.
+ */
 #if MHD_VERSION >= 0x00097707
 #define SINGLE_THREADED MHD_USE_NO_THREAD_SAFETY
 #else
@@ -117,7 +118,7 @@ struct inner {
     void (*done)(void *ctx, struct request *r);
     void *ctx;
 };
-/* test_hooks.c: asks the watcher, if there is one, how to change the request's reply. */
+/* test_hooks.c: gets from the watcher, if there is one, the changes to the request's reply. */
 void watch_begin(struct request *r);
 void watch_end(const struct request *r);
 /* Whether the watcher replies instead of the handler; watch_answer() makes that reply. */

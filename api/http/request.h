@@ -176,7 +176,7 @@ void request_guid_at(struct request *r, char out[GUID_SIZE]);
 /* Adds a header to the reply of this request. */
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Like reply_header(), with a text that lives as long as the request. */
+/* Like reply_header(), with a text that is valid as long as the request. */
 void reply_header_text(struct request *r, const char *name, const char *value);
 /* Like reply_header_text(), but replaces an earlier header of this name. */
 void reply_header_instead(struct request *r, const char *name, const char *value);

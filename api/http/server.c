@@ -131,7 +131,7 @@ static void on_again(uv_idle_t *i)
 {
     struct api *api = i->data;
     struct request *r = api->first_again;
-    assert(r && r->step); /* the idle handle is active only with such requests */
+    assert(r && r->step); /* the idle handle is active only while the list has requests */
     api->first_again = r->next_again;
     if (!api->first_again) {
         api->end_again = &api->first_again;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Test hooks: delays, holds, replaces or cuts the replies of requests, as a watcher wants.
+ * Delays requests, and replaces or cuts their replies, as a watcher (a test) wants.
  */
 #include <microhttpd.h>
 #include <stdlib.h>

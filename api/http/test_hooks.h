@@ -35,7 +35,7 @@ struct api_watch {
     void *ctx;
 };
 
-/* Continues a held request. */
+/* Continues a request that injected.held has stopped. */
 void watch_let_go(struct request *r);
 
 #endif

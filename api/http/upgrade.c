@@ -104,7 +104,7 @@ size_t upgraded_waiting(const struct upgraded *u)
     return u->out.len - u->sent;
 }
 
-/* False: the client is gone. */
+/* Sends as many bytes as the socket takes. False: the client has disconnected. */
 static bool flush(struct upgraded *u)
 {
     while (upgraded_waiting(u) > 0) {
@@ -134,7 +134,7 @@ void upgraded_send(struct upgraded *u, const void *bytes, size_t n)
     watch(u);
 }
 
-/* False: the client is gone. */
+/* Reads bytes and passes them to got(). False: the client has disconnected. */
 static bool read_some(struct upgraded *u)
 {
     char buf[UPGRADED_READ_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the handlers of Batch accounts: lookup, rendering, auto-storage.
+ * Functions for all handlers of Batch accounts: find an account, show it, find its auto-storage.
  */
 #ifndef API_ARM_BATCH_ACCOUNT_H
 #define API_ARM_BATCH_ACCOUNT_H
