@@ -60,7 +60,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     struct node_list *nl = ctx;
     struct file_list *l = nl->list;
     struct request *r = l->r;
-    /* The job has not yet created its output directory: the list is empty. */
+    /* No error: the job has not yet created its output directory. */
     bool is_root = why && why->code == ERR_FILE_NOT_FOUND && !*l->dir.path;
     if (why && !is_root) {
         request_finish(r, refuse(nl, why));
