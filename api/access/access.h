@@ -38,16 +38,16 @@ bool access_is_now(const struct credential *c, int64_t now_us);
 int access_goes_on(void *ctx, const struct session *s, int64_t now_us, struct err *e);
 /* The first principal in the form of a database row, which it does not have. */
 struct identity access_first(const struct access *x);
-/* Read a user or service principal by its id: 1, 0 (none) or -1. They also find the first
- * principal. */
+/* access_identity() reads a user, service principal or application by its object id;
+ * access_service() reads a service principal by its application id: 1, 0 (none) or -1. Both also
+ * find the first principal. */
 int access_identity(const struct access *x, struct arena *a, const char *object_id,
                     struct identity *out, struct err *e) MUST_CHECK;
 int access_service(const struct access *x, struct arena *a, const char *app_id,
                    struct identity *out, struct err *e) MUST_CHECK;
 /* Fails unless `name` is a valid user name: user@domain of letters, digits and ._- */
 int access_check_user_name(const char *name, struct err *e) MUST_CHECK;
-/* Removes a principal; with an application also its service principal. Their tokens become invalid.
- */
+/* Removes a principal; with an application also its service principal. Their tokens end. */
 int access_remove(const struct access *x, struct request *r, const struct identity *i,
                   struct err *e) MUST_CHECK;
 

@@ -15,8 +15,8 @@
 #define SUBSCRIPTIONS "/subscriptions/"
 #define ASSIGN        "Microsoft.Authorization/roleAssignments/write"
 
-/* Whether `s` is a path: "/" before each segment, no empty segment, no control character, `?` or
- * `#`. */
+/* Whether `s` is a path: UTF-8 of at most SCOPE_MAX bytes that begins with "/" and has no empty
+ * segment (but perhaps a "/" at its end), no control character, `?` or `#`. */
 static bool is_path(const char *s)
 {
     size_t n = strlen(s);

@@ -13,8 +13,7 @@
  * request. Sets r->grant to the principal's struct grants, or to NULL for the first principal, who
  * may see everything. */
 int sees_may(struct request *r, const struct access *x, struct err *e) MUST_CHECK;
-/* Whether the roles `held` allow reading a job. NULL: the first principal, who may read all jobs.
- */
+/* Whether the roles `held` allow reading a job. NULL: the first principal, who may read all. */
 bool sees_job(const struct grants *held, const struct job *j);
 
 #endif

@@ -49,7 +49,7 @@ struct admin {
     struct terminals *terminals;
     struct gpu_board *gpus;
     struct event_streams *event_streams;
-    const char *authority; /* certificate of the CA for clients, PEM */
+    const char *authority; /* the CA's certificate for clients, PEM */
     struct admin_watch watch;
     struct admin_reload reload;
 };

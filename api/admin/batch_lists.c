@@ -22,7 +22,7 @@
 #define ROWS_MAX     1000
 #define BATCH        200   /* rows read at once */
 #define STATES_MAX   10    /* most states of a kind of row */
-#define LOOKED_MAX   10000 /* rows read for one request: some 100 ms */
+#define LOOKED_MAX   10000 /* rows read for one request, shown or not: some 100 ms */
 
 struct batch_listing;
 
@@ -203,7 +203,8 @@ static void enter(struct batch_listing *l, const struct batch_account *b, const 
 }
 
 /* Reads the next account: 1; 0: there is none; -1: err. An account that the caller may not read is
- * skipped: it is never part of a row's place, and does not count for LOOKED_MAX. */
+ * skipped: it is never part of a row's place, and does not count for LOOKED_MAX, so that each page
+ * has a place. */
 static int next_account(struct batch_listing *l, struct err *e)
 {
     struct batch_account_rows rows;
@@ -283,7 +284,7 @@ static void begin(struct page *p)
     strbuf_puts(&p->text, "{\"value\":[");
 }
 
-/* `next` is the last row that was read, whether the row was shown or not. */
+/* `next` is the place of the last row read for the page, whether the row was shown or not. */
 static void end(struct page *p)
 {
     const struct batch_listing *l = p->of;

@@ -25,8 +25,7 @@ static const char *parse_tag(const char *text, unsigned *out)
     return text + 1 + TAG_DIGITS;
 }
 
-/* Reads an event's id, with or without its tags: "123", "123-0a1b2c3d", or "123-0a1b2c3d-4e5f6a7b".
- */
+/* Reads an event's id, with its tags or without: "123", "123-0a1b2c3d", "123-0a1b2c3d-4e5f6a7b". */
 static bool parse(const char *text, struct event_from *out)
 {
     char *end;

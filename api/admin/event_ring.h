@@ -32,7 +32,7 @@ struct event_ring {
     int64_t first, end;     /* positions: the oldest event; after the newest */
     int64_t after;          /* the ring has all events with higher numbers */
     size_t bytes;
-    bool has_lost; /* removals have left it; `lost`: the last number */
+    bool has_lost; /* removals are missing in it; lost: the last number */
     int64_t lost;
 };
 

@@ -4,7 +4,7 @@
  * changes of machines. Each principal gets the events that its roles permit.
  *
  *   events of a turn are on disk -> a round: the events are read once, as texts, into the ring
- *                               -> each stream whose client has taken all gets the next ones
+ *                                -> each stream whose client has taken all gets the next ones
  *
  * A round begins at most every ROUND_MS; without events nothing is read. A stream is only a
  * position in the ring, so a client that does not read needs no memory. If the ring no longer has

@@ -33,8 +33,7 @@ struct event_feed {
     void *ctx;
 };
 
-/* Watches removals from now on. The ring does not have the removals of earlier runs of the daemon.
- */
+/* Watches removals from now on. The ring lacks the removals of earlier runs of the daemon. */
 void event_feed_watch(struct event_feed *f);
 
 /* The id of an event, for clients: its number, and a mark. The mark distinguishes the event from

@@ -58,8 +58,7 @@ struct health_facts {
     int64_t up_us;
 };
 
-/* Whether all parts are healthy. Appends the names of unhealthy parts to `list` (an array or NULL).
- */
+/* Whether all parts are healthy. Appends the names of the others to `list` (an array or NULL). */
 bool health_judge(const struct health_facts *f, json_t *list);
 /* The whole report; new reference. */
 json_t *health_render(const struct health_facts *f);

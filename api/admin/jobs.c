@@ -107,8 +107,7 @@ static void end(struct page *p)
 }
 
 /* Whether to stop reading: all further jobs are too old, LOOKED_MAX jobs were checked, or the page
- * is full and the caller does not want the number of further jobs.
- */
+ * is full and the caller does not want the number of further jobs. */
 static bool is_enough(struct slices *s)
 {
     const struct job_list *l = s->of;

@@ -53,8 +53,7 @@ static json_t *render_time(int64_t us)
     return json_string(text);
 }
 
-/* NULL: the capacity is not known. A node that was not reached yet has one slot and nothing else.
- */
+/* NULL: not known. A node that was not reached yet has one slot and nothing else. */
 static json_t *render_capacity(const struct machine_view *m, const struct capacity *c)
 {
     if (m->has.slots == 0 || m->has.cores == 0)

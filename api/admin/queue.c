@@ -2,9 +2,8 @@
  *
  * The queues of all clusters: running jobs with their limits, waiting jobs with their reasons and
  * expected starts. `batchaid queue` is the client. Made in slices, because there may be many rows.
- * A batch of rows is one of these: the running jobs of a cluster with the first waiting jobs, for
- * which its plan has a start; some later waiting jobs; or some jobs that wait for other jobs
- * ("held").
+ * A batch of rows is one of these: the running jobs of a cluster with the first waiting jobs, which
+ * are in its plan; some later waiting jobs; or some jobs that wait for other jobs ("held").
  *
  *   [next cluster] -> later waiting jobs, batch by batch -> held jobs, batch by batch -> ROW_END
  *
@@ -352,8 +351,7 @@ static void end(struct page *p)
     strbuf_puts(&p->text, "}");
 }
 
-/* Reads from the query which rows to show: the first rows of each cluster, or a page of all rows.
- */
+/* Reads from the query what to show: the first rows of each cluster, or a page of all rows. */
 static int read_part(struct queue_reply *q, long *rows, struct err *e)
 {
     struct request *r = q->r;

@@ -40,8 +40,7 @@ json_t *seen_run_render(struct request *r, const struct job *j, const struct run
 struct batch_account;
 struct batch_job;
 struct batch_task;
-/* Whether the caller has the right `action` in the account, by the same rule as in the data plane.
- */
+/* Whether the caller has the right `action` in the account, by the rule of the data plane. */
 #define SEEN_BATCH_POOLS "Microsoft.Batch/batchAccounts/pools/read"
 #define SEEN_BATCH_JOBS  "Microsoft.Batch/batchAccounts/jobs/read"
 bool seen_in_account(const struct request *r, const struct batch_account *b, const char *action);
@@ -52,8 +51,8 @@ int seen_job_with(struct request *r, const struct run *run, struct job *out, str
 /* Reads a run and its job: 1; 0: there is none that the caller may see; -1: err. */
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
                     struct err *e);
-/* Whether the user in the query made the job; with mine=true also whether the caller made it.
- * Without both parameters always true. */
+/* Whether the job has the maker that the query requires: `user` requires this user, mine=true the
+ * caller, both together both. Without these parameters always true. */
 bool seen_job_is_by(struct request *r, const struct job *j);
 
 #endif

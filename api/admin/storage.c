@@ -197,8 +197,7 @@ static void on_named(void *ctx, const struct err *why)
     request_finish(r, why ? reply_err(r, why) : reply_empty(r, 204));
 }
 
-/* Replies only when the share is ready, because the caller's next request may be for a file in it.
- */
+/* Replies when the share is ready, because the caller's next request may be for a file in it. */
 struct replied *shares_name(struct request *r)
 {
     int64_t id;

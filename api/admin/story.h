@@ -8,7 +8,7 @@
 #include "api/admin/admin.h"
 #include "model/resource.h"
 
-/* The history as an array of {"time", "text"}, ordered by time. NULL: err. */
+/* The history as an array of {"time", "text"}, in order. NULL: err. */
 json_t *story_of(struct request *r, const struct job *j, struct err *e);
 
 /* The indexes of an array that have failed, in order; NULL: err. Empty if the job is not an array.

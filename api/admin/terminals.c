@@ -164,8 +164,7 @@ static void control(struct terminal_stream *s, const struct terminal_frame *f)
         terminal_put(s->near, REMOTE_CONTROL, text, (size_t)n);
 }
 
-/* Tells the client that its bytes were taken. A client that does not read this may not send more.
- */
+/* Tells the client that its bytes were taken. A client that does not read this cannot send more. */
 static void acknowledge(struct terminal_stream *s, size_t n)
 {
     size_t taken = n + TERMINAL_FRAME_HEADER;

@@ -8,12 +8,10 @@
 #include "api/admin/admin.h"
 #include "scheduler/queue_view.h"
 
-/* For what the i-th waiting run waits: "2 of 4 nodes free, behind j17". In the request's arena;
+/* What the i-th waiting run waits for: "2 of 4 nodes free, behind j17". In the request's arena;
  * NULL: err. */
 const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e);
-/* For what a run waits that is after the runs of the plan; `before`: how many runs of the pool are
- * before it.
- */
+/* What a run waits for that is not in the plan. `before`: how many runs are before it. */
 const char *waits_behind(struct request *r, const struct pool *p, size_t before);
 /* The place of a run in the queue of its pool, and the reason why it waits there. */
 struct queue_place {
@@ -24,7 +22,7 @@ struct queue_place {
 /* 1, 0 (there is no such pool, and *out is zero) or -1. */
 int waits_in_queue(struct request *r, int64_t pool_id, int64_t run_id, struct queue_place *out,
                    struct err *e) MUST_CHECK;
-/* For what a run waits that depends on other jobs: "job a to succeed, job b to end". */
+/* What a run waits for that depends on other jobs: "job a to succeed, job b to end". */
 const char *waits_for_ends(struct request *r, const struct run *run, struct err *e);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "api/http/error.h"
 
-/* Names and codes that were observed in the real service. */
+/* The codes of the real service, as far as they were observed. */
 #define ARM_ERRORS(X)                                                                              \
     HTTP_ERRORS(X)                                                                                 \
     X(ERR_INVALID_PROPERTY, 400, "InvalidParameter", 0)                                            \

@@ -29,8 +29,8 @@ int arm_may_also(struct request *r, const char *action, const char *scope, struc
  * use. */
 int arm_check_linked(struct request *r, const char *action, const char *scope,
                      struct err *e) MUST_CHECK;
-/* ERR_FORBIDDEN if a pool of this size and priority has local nodes, which serve only the first
- * principal, and the request is from another principal. */
+/* ERR_FORBIDDEN if only the first principal may use nodes of this size and priority
+ * (sched_is_for_all()), and the request is from another principal. */
 int arm_check_local(struct request *r, const char *vm_size, enum vm_priority priority,
                     struct err *e) MUST_CHECK;
 /* Whether a list shows the resource with this id to the principal. */

@@ -15,8 +15,8 @@ struct login_names {
     const char *tenant, *provider;
 };
 static const struct login_names adfs = {"adfs", "ADFS"};
-/* Terraform's azurerm refuses a cloud with any other pair, because it takes it for Azure Stack. az
- * uses only the login endpoint: its last segment shows az that this is ADFS. */
+/* Terraform's azurerm takes a cloud with any other pair for Azure Stack, and refuses it. az uses
+ * only the login endpoint: its last segment shows az that this is ADFS. */
 static const struct login_names aad = {"common", "AAD"};
 
 static json_t *authentication(const char *base, const struct login_names *d)

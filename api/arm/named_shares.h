@@ -17,8 +17,9 @@ struct event;
  * share. */
 bool named_share_of(struct request *r, const struct mount_volume *m, const char *vm_size,
                     enum vm_priority priority, struct share_name *out);
-/* Sets n->needs_key. It is true if the sender may not list the keys of the share's account, unless
- * a mount of the sender created the account. Without a principal it is true, too. */
+/* Sets n->needs_key if the share's account exists. It is true if the sender may not list the keys
+ * of the account, unless a mount of the sender created the account. Without a principal it is true,
+ * too. */
 int named_share_ask(struct request *r, struct share_name *n, struct err *e) MUST_CHECK;
 /* Before anything is written, checks whether the named shares may be mounted. */
 int check_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,

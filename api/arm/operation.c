@@ -42,7 +42,7 @@ static const char *resource_key(struct request *r, const struct op_request *o)
 
 int operation_start(struct request *r, const struct op_request *o, const char **guid, struct err *e)
 {
-    assert(o->resource_id != 0); /* the scheduler finds the operation by this id */
+    assert(o->resource_id != 0); /* the scheduler finds and ends the operation by this id */
     char *id = arena_alloc(&r->arena, GUID_SIZE);
     request_guid_at(r, id);
     struct operation op = {

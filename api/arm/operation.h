@@ -41,7 +41,8 @@ int operation_find(struct request *r, const char *guid, struct operation *op,
 /* In strict mode, changes a succeeded operation to "in progress" until its delay has passed. */
 void operation_look(const struct request *r, struct operation *op);
 /* Whether a resource is still shown as being created (or a secret as being deleted) in strict mode.
- * *made_us: in: the time at which the row was inserted; out, if false: that time plus the delay. */
+ * *made_us: in: the time at which the row was inserted; out, if false: that time plus the delay
+ * (in a seed unchanged). */
 bool creation_look(const struct request *r, const char *subscription, enum pace_step step,
                    int64_t *made_us);
 /* Adds Retry-After: the configured value, or the service's own in strict mode. */

@@ -50,8 +50,7 @@ static const struct {
     [ARM_DELETES] = {"x-ms-ratelimit-remaining-subscription-deletes", "14999"},
 };
 
-/* Which limit a request counts for. A POST that lists is a read; a POST that terminates is a write.
- */
+/* Which limit a request counts for. A POST that lists is a read; one that terminates is a write. */
 enum arm_counter arm_counter(const struct request *r)
 {
     if (strcmp(r->method, "DELETE") == 0)

@@ -223,8 +223,7 @@ static int fetch_part(struct account_list *l, struct slices *s, struct err *e)
 
 /* Adds the number of names that are not shown: {"files": 3, "blobs": 10000, "isMinimum": true}.
  * isMinimum: some names were not read. A minimum of 0 means that the caller may read none of the
- * names that were read.
- */
+ * names that were read. */
 static void add_more(struct account_list *l)
 {
     long files = l->found[0].n - (long)json_array_size(names_of(l, PART_FILES));

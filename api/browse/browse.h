@@ -40,8 +40,7 @@ int browsed_find(struct request *r, enum share_kind *kind, struct err *e) MUST_C
 
 /* --- accounts.c --- */
 
-/* Lists the shares or containers of an account: items_list() calls it if the query names no share.
- */
+/* Lists the shares or containers of an account, for items_list() if the query names no share. */
 REPLIED names_list(struct request *r);
 
 #endif

@@ -44,8 +44,7 @@ static const char *const paths[] = {"/v1.0/{rest*}", NULL};
 static ERROR_TABLE(graph_words, GRAPH_ERRORS, GRAPH_OWN)
 
     /* Every logged-in principal may read. Only a principal who may assign roles in the subscription
-     * may change the directory, because a new secret of an object gives all roles of that object.
-     */
+     * may change the directory, because a new secret of an object gives all its roles. */
     static int may(struct request *r, struct err *e)
 {
     const struct access *x = graph_of(r)->access;

@@ -23,7 +23,7 @@ struct token_audience {
 bool audience_is_ours(struct request *r, const char *audience, bool *base);
 /* Reads the audience of an issued token. The result depends only on the arguments and the services
  * of this daemon, so it is the same at each host. `base`: audience_is_ours() found a base URL when
- * the token was issued. */
+ * the token was issued. A name that is unknown here counts as a base URL, too. */
 void audience_read(const struct api_config *c, const char *audience, bool base,
                    struct token_audience *out);
 

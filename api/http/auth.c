@@ -20,8 +20,8 @@
 #define US_PER_S        1000000LL
 #define TOKEN_KEY_BYTES 32
 
-/* The cache of verified tokens, by their hash. 32 are enough for the clients of a moment; a token
- * that is not in the cache costs 30 us. */
+/* The cache of verified tokens, by their hash. 32 clients at once are plenty; a token that is
+ * not in the cache costs 30 us. */
 #define CACHED_TOKENS    32
 #define TOKEN_HASH_BYTES 32
 static_assert(TOKEN_HASH_BYTES >= crypto_generichash_BYTES_MIN &&

@@ -165,8 +165,8 @@ static void keep(struct request *r, const char *data, size_t n)
 
 /* --- heads ---------------------------------------------------------------------------------- */
 
-/* Counts n received bytes for the speed of the body, because slow clients are disconnected. Bytes
- * of a streamed body are not counted, because its handler may let the client wait. */
+/* Counts n received bytes for the speed of the body, because slow clients are disconnected. Not for
+ * a stream while its handler reads, because the handler may let the client wait. */
 static void note(const struct request *r, size_t n)
 {
     bool wanted = !r->early.code && !r->answered;

@@ -52,7 +52,7 @@ struct connection {
     int fd;
     enum connection_list list;
     struct connection *before, *after; /* neighbours in its list, oldest first */
-    uint64_t since_ms;                 /* since it is in this list */
+    uint64_t since_ms;                 /* when it came into this list */
     uint64_t body;                     /* bytes received since then */
     bool refused, tls;
 };

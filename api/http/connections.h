@@ -10,7 +10,7 @@
  * do not prevent others from connecting.
  *
  * accepted -> fresh (half-open) -> busy (a request is under way) <-> idle
- *                      busy -> reading or discarding (of a body) -> busy
+ *                                  busy -> reading or discarding (of a body) -> busy
  *
  * Closes a connection by shutting its socket down; libmicrohttpd then notices the end.
  */
@@ -63,8 +63,7 @@ void connection_reads(struct connection *c, size_t n, bool wanted);
 /* From now on no request on this connection is served: everything received is discarded until it is
  * closed. */
 void connection_refuse(struct connection *c);
-/* Records that the client uses TLS, although the connection's engine is for plain HTTP (relay.h).
- */
+/* Records that the client uses TLS, although the connection's engine uses plain HTTP (relay.h). */
 void connection_set_tls(struct connection *c);
 bool connection_is_tls(const struct connection *c);
 /* Closes the connection by shutting its socket down. */

@@ -14,8 +14,7 @@
 
 #define SLICE_NS (5 * 1000 * 1000)
 /* The most JSON values in a body: a tree of so many takes some 10 ms to make and free. No valid
- * body has more.
- */
+ * body has more. */
 #define VALUES_MAX 50000
 
 int content_check_type(const struct request *r, struct err *e)

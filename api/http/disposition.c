@@ -11,7 +11,7 @@
 #include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-#define NAME_MAX_SHOWN 200 /* bytes; clients add to names, up to 255 */
+#define NAME_MAX_SHOWN 200 /* bytes; clients cut names of files at 255, and add to them */
 
 /* Whether the character is invisible or changes the direction of other characters: U+0080-009F,
  * 00AD, 061C, 180E, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB. */

@@ -19,8 +19,7 @@ struct error_words error_words(const struct service *s, int kind)
     return s && s->words ? s->words(kind) : http_words(kind);
 }
 
-/* Also makes the message valid UTF-8: it may quote the client's input or be cut inside a character.
- */
+/* The message is made valid UTF-8: it may quote the client's input or be cut inside a character. */
 json_t *error_body(struct error_words words, const struct err *e)
 {
     json_t *inner = json_object();

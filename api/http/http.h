@@ -27,8 +27,7 @@ struct served;
 struct gnutls_pcert_st;
 struct gnutls_privkey_st;
 
-/* The storage for which replies wait: no reply is sent before everything written so far is on disk.
- */
+/* The storage for which replies wait: a reply is sent when everything written so far is on disk. */
 struct api_disk {
     bool (*has_pending)(void *ctx);
     /* `why`: NULL, or the reason why the turn's writes were rolled back. */

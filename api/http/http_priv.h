@@ -61,8 +61,7 @@ void counts_reply(const struct request *r);
 int head_check(struct request *r, struct err *e) MUST_CHECK;
 
 /* All calls are on the loop's thread. libmicrohttpd 1.0 needs this flag; otherwise
- * MHD_add_connection() takes effect only in the next run, and on_connection() is called too late.
- */
+ * MHD_add_connection() waits for the next run, and on_connection() is called too late. */
 #if MHD_VERSION >= 0x00097707
 #define SINGLE_THREADED MHD_USE_NO_THREAD_SAFETY
 #else
@@ -78,8 +77,8 @@ void find_service(struct request *r);
  * path selects it. */
 const struct served *served_at(const struct api_config *c, const struct api_listen *door,
                                const char *host);
-/* The service with this host, or with the host's domain; NULL: none. *account: how many characters
- * at the start of `host` are an account's name. */
+/* The service with this host, or whose accounts' hosts end with this host; NULL: none. *account:
+ * how many characters at the start of `host` are an account's name. */
 const struct served *served_named(const struct api_config *c, const char *host, size_t *account);
 /* For a request whose path cannot be read: sets the service if the host alone selects it. */
 void find_service_of_host(struct request *r);
@@ -110,7 +109,7 @@ void request_judge(struct request *r);
 /* Call it when an inner request has its reply. */
 void request_inner_finished(struct request *r);
 
-/* subrequest.c: the data of an inner request, which has no connection. */
+/* subrequest.c: what an inner request has instead of a connection of its own. */
 struct inner {
     const struct named_value *header, *query; /* query: as sent; value NULL: no value */
     size_t n_headers, n_query;

@@ -114,8 +114,7 @@ static int check_filter(struct odata *o, struct err *e)
     return filter_parse(o->filter, &paths, o->arena, &o->tree, &o->terms, e);
 }
 
-/* Reads the next path of $select; false: there are no more. *ok: whether the path names a property.
- */
+/* Reads the next path of $select; false: there is none. *ok: whether the path names a property. */
 static bool next_selected(const struct odata *o, const char **at, char path[WORD_MAX], bool *ok)
 {
     while (**at == ' ' || **at == ',')

@@ -60,8 +60,7 @@ void page_open(struct page *p);
 /* Adds a row as JSON; takes over the reference to `row`. Does nothing if `row` is NULL. */
 void page_add(struct page *p, const char *key, json_t *row);
 void page_add_id(struct page *p, int64_t id, json_t *row);
-/* Records that the row with this key was read but is not shown: the next page may begin after it.
- */
+/* Records that the row with this key was read but not shown: the next page may begin after it. */
 void page_pass(struct page *p, const char *key);
 void page_pass_id(struct page *p, int64_t id);
 

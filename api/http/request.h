@@ -2,10 +2,10 @@
  *
  * An HTTP request, and the functions with which handlers read it and reply.
  *
- * A handler returns a `struct replied *`, which only the reply_*() functions produce, so that a
- * handler that forgets to reply does not compile. The reply is sent when everything written so far
- * is on disk. A handler that must wait (for the thread pool) returns reply_later() and ends with
- * request_finish().
+ * A handler returns a `struct replied *`, which only the reply_*() functions produce, so that
+ * forgetting to reply, or replying twice, does not compile. The reply is sent when everything
+ * written so far is on disk. A handler that must wait (for the thread pool) returns reply_later()
+ * and ends with request_finish().
  */
 #ifndef API_HTTP_REQUEST_H
 #define API_HTTP_REQUEST_H
@@ -163,8 +163,8 @@ struct query_bounds {
 };
 int request_query_int(struct request *r, const char *name, struct query_bounds b, long *out,
                       struct err *e) MUST_CHECK;
-/* Reads a query parameter: a time, a day or a month; a day or a month means its begin (UTC). If it
- * is absent, *ms is `fallback_ms`. */
+/* Reads a query parameter: a time, a day or a month; a day or a month means its first instant
+ * (UTC). If it is absent, *ms is `fallback_ms`. */
 int request_query_time(struct request *r, const char *name, int64_t fallback_ms, int64_t *ms,
                        struct err *e) MUST_CHECK;
 

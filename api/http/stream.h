@@ -17,8 +17,7 @@ struct reply_stream;
 
 struct stream_source {
     /* Requests up to `max` bytes from `offset` on. 0: stream_got() will be called once, after
-     * fetch() has returned; -1: the bytes are not available, and stream_got() will not be called.
-     */
+     * fetch() has returned; -1: the bytes are not available; stream_got() is not called. */
     int (*fetch)(void *ctx, struct reply_stream *s, uint64_t offset, size_t max);
     void (*release)(void *ctx); /* called once, when no fetch is under way */
     void *ctx;                  /* belongs to the stream from reply_stream() on */

@@ -27,8 +27,7 @@ bool template_more_literal(const char *a, const char *b);
 
 /* The length of the segment at p. */
 size_t segment_length(const char *p);
-/* Reads the next segment of a template, [*s, *s + *n), and moves *t after it. False: there is none.
- */
+/* Reads the next segment of a template, [*s, *s + *n), and moves *t after it. False: no more. */
 bool template_next(const char **t, const char **s, size_t *n);
 bool template_is_param(const char *s, size_t n);
 bool template_is_tail(const char *s, size_t n);

@@ -181,8 +181,7 @@ int take_auto_storage(struct request *r, json_t *doc, struct err *e)
     set = auto_storage_of(doc);
     if (!set)
         return 0;
-    /* Check the right before searching the account: so the reply does not show whether it exists.
-     */
+    /* Check the right before the account: so the reply does not show whether it exists. */
     const char *id = auto_storage_id(doc);
     if ((id &&
          arm_check_linked(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, e) < 0) ||

@@ -7,9 +7,9 @@
 
 #include "api/arm/batch/account.h"
 
-/* The real service's limits: for each account, */
-#define APPLICATIONS_MAX 1000
-#define PACKAGES_MAX     1000 /* and for each application */
+/* The limits of the real service. */
+#define APPLICATIONS_MAX 1000 /* of an account */
+#define PACKAGES_MAX     1000 /* of an application */
 
 struct application {
     struct batch_account account;

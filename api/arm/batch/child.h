@@ -14,7 +14,7 @@ struct child_kind {
     const char *collection;          /* "pools" */
     const struct schema *whole;      /* id, name, type, etag, properties, identity */
     const struct schema *properties; /* the members of `properties` in `whole` */
-    const char *deletions;           /* segment of the URL for polling deletions */
+    const char *deletions;           /* last but one segment of the URL for polling deletions */
 };
 /* A pool or certificate. */
 struct child {
@@ -47,8 +47,7 @@ REPLIED child_deleted(struct request *r, const struct child *c);
 /* Splits NAME-TICKS of a polling URL in the path: returns NAME. *ticks 0: invalid. */
 const char *child_deletion(struct request *r, uint64_t *ticks);
 
-/* The tags in a body as the database stores them; in the request's memory. NULL: the body has none.
- */
+/* The tags in a body as the database stores them; in the request's memory. NULL: no tags. */
 const char *child_tags(struct request *r, const json_t *body);
 /* A time and a duration as JSON texts. New references. */
 json_t *child_time(int64_t us);

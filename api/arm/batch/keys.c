@@ -41,8 +41,7 @@ static struct replied *reply_keys(struct request *r, const struct batch_account 
     return reply_json(r, 200, body);
 }
 
-/* Finds the account in the path; fails if the account does not permit authentication with its keys.
- */
+/* Finds the account in the path; fails if the account does not permit the use of its keys. */
 static int find_with_keys(struct request *r, struct batch_account *b, struct err *e)
 {
     if (find_made_batch_account(r, b, e) < 0)

@@ -75,8 +75,7 @@ int package_container(struct request *r, const struct package_place *at, struct 
 
 #define WRITE "Microsoft.Batch/batchAccounts/applications/versions/write"
 
-/* The permissions that the URL gives: at most those that the caller has on the version. NULL: err.
- */
+/* The permissions that the URL gives: at most the caller's own on the version. NULL: err. */
 static const char *permissions_of(struct request *r, const struct application *x, const char *blob,
                                   struct err *e)
 {
@@ -226,7 +225,8 @@ static int given_tags(struct request *r, const char **tags, struct err *e)
     return 0;
 }
 
-/* Stores the package as waiting for an upload, even if it already existed. */
+/* Stores the package as waiting for an upload. An existing package waits for an upload again; fails
+ * if its application does not permit this. */
 static int put_row(struct request *r, const struct application *x, struct batch_package *p,
                    struct err *e)
 {

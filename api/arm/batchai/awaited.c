@@ -38,8 +38,7 @@ static bool is_there_already(const struct finding *f, int64_t job)
     return false;
 }
 
-/* Fails unless the caller may read the job. A job of the new job's own experiment is not checked.
- */
+/* Fails unless the caller may read the job. Jobs of the new job's experiment are not checked. */
 static int may_read(const struct finding *f, const struct experiment *x, const char *job,
                     struct err *e)
 {

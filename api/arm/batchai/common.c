@@ -28,8 +28,7 @@ void accepted_add(struct request *r, struct accepted *a, const char *name, const
 {
     struct strbuf out = STRBUF_INIT;
     size_t len = strlen(a->doc_text);
-    /* In the tables of all resources "properties" is the last member, and so also in the document.
-     */
+    /* "properties" is the last member in the tables of all resources, and so in the document. */
     assert(len > 3 && a->doc_text[len - 2] == '}' && a->doc_text[len - 3] != '{');
     strbuf_add(&out, a->doc_text, len - 2);
     strbuf_printf(&out, ",\"%s\":", name);

@@ -17,8 +17,7 @@ int check_location_given(struct request *r, const struct accepted *a, const char
 void accepted_place(struct request *r, struct accepted *a, const char *location);
 /* Writes a->doc as text to a->doc_text. Call it after all changes of a->doc. */
 void accepted_write(struct request *r, struct accepted *a);
-/* Adds a member with the JSON text `json` to the properties in a->doc_text; a->doc stays unchanged.
- */
+/* Adds a member with the JSON text `json` to the properties in a->doc_text, not to a->doc. */
 void accepted_add(struct request *r, struct accepted *a, const char *name, const char *json,
                   size_t n);
 

@@ -31,7 +31,7 @@ struct output_place {
     const char *id;
     const char *prefix;                /* its path in the job's document */
     const struct mount_volume *volume; /* NULL: it is on the nodes' own disks */
-    const char *base;                  /* its path on that share */
+    const char *base;                  /* its path on that share or container */
 };
 
 struct file_list {

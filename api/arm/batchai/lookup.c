@@ -202,7 +202,7 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c, st
 int check_name(const struct request *r, const char *what, const char *name, struct err *e)
 {
     size_t n = strlen(name);
-    bool dots = request_is_flat(r); /* old versions allow dots, but not at the begin */
+    bool dots = request_is_flat(r); /* old versions allow dots, but not in front */
     bool ok = n >= 1 && n <= NAME_MAX_LEN && name[0] != '.';
     for (const char *p = name; ok && *p; p++)
         ok = isalnum((unsigned char)*p) || *p == '-' || *p == '_' || (dots && *p == '.');
@@ -217,8 +217,7 @@ int check_name(const struct request *r, const char *what, const char *name, stru
 
 /* --- the creator --- */
 
-/* 0 if the error is about a missing row, which the handler will report to the client; otherwise -1.
- */
+/* 0: the error is about a missing row, which the handler will report; -1: it is not. */
 static int none_if_missing(const struct err *e)
 {
     switch (e->code) {

@@ -33,8 +33,7 @@ int check_name(const struct request *r, const char *what, const char *name,
                struct err *e) MUST_CHECK;
 
 /* Sets *who to the creator of the request's job or experiment; an arm_made_by function
- * (api/arm/may.h). For the DELETE of an experiment that has a job of somebody else, *who is NULL.
- */
+ * (api/arm/may.h). *who is NULL for the DELETE of an experiment with a job of somebody else. */
 int made_by(struct request *r, const char **who, struct err *e) MUST_CHECK;
 
 #endif

@@ -67,7 +67,7 @@ static struct over show_location(const json_t *doc, const struct scope *s)
     return SHOW_TEXT("location", json_object_get(doc, "location") ? NULL : s->location);
 }
 
-/* The members that all resources have: state and times of the creation. */
+/* The members that all resources have: state and times of the creation; id, name and type. */
 #define SHOW_PROVISIONING(state, prov_us, created_us, prov, made)                                  \
     SHOW_TEXT("provisioningState", enum_to_name(prov_state_names, (int)(state))),                  \
         show_time("provisioningStateTransitionTime", prov_us, prov),                               \

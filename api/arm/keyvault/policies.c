@@ -91,8 +91,8 @@ static size_t permissions_left(const json_t *entry)
     return n;
 }
 
-/* Removes the permissions in `entry` from the stored entry. If `entry` has no permissions, removes
- * the whole stored entry. */
+/* Removes the permissions in `entry` from the stored entry. Removes the whole stored entry if
+ * `entry` has no permissions, or if none are left. */
 static void remove_entry(json_t *list, json_t *entry)
 {
     size_t at = place_of(list, entry);

@@ -91,8 +91,7 @@ static void drop_blank_settings(json_t *properties)
         json_object_del(properties, "protocolSettings");
 }
 
-/* The settings to store: the given ones, and from `was` those that only the data plane can change.
- */
+/* The settings to store: the given ones, and those in `was` that only the data plane can change. */
 static char *text_with_own(const json_t *properties, const char *was)
 {
     json_auto_t *doc = json_deep_copy(properties);

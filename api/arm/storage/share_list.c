@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lists of shares and containers by name, in pages of $maxpagesize; the place of the next page
- * ($skipToken) is the last name. $filter is "startswith(name, TEXT)", or for containers, as in the
- * real service, TEXT alone. Deleted containers are listed with $include=deleted, deleted shares
- * with $expand=deleted.
+ * ($skipToken) is the last name. $filter is "startswith(name, TEXT)", or TEXT alone, which the
+ * real service accepts for containers. Deleted containers are listed with $include=deleted, deleted
+ * shares with $expand=deleted.
  */
 #include <limits.h>
 #include <string.h>
