@@ -129,9 +129,9 @@ int access_subscription(const struct access *x, struct arena *a, const char *id,
 
 /* --- secret.c --------------------------------------------------------------------------------- */
 
-#define ACCESS_SECRET_SIZE 64  /* bytes of a generated secret, with the zero */
-#define ACCESS_HINT_SIZE   4   /* the first characters of a secret, which may be shown */
-#define ACCESS_HASH_SIZE   128 /* bytes of the hash of a secret */
+#define ACCESS_SECRET_SIZE 64  /* room for a generated secret and its zero */
+#define ACCESS_HINT_SIZE   4   /* room for the first characters of a secret, which may be shown */
+#define ACCESS_HASH_SIZE   128 /* room for the hash of a secret, a text */
 
 /* A new secret: 160 random bits as hexadecimal digits, because az would read a secret that begins
  * with a dash as an option. */

@@ -2,8 +2,7 @@
  *
  * Streams and their rounds. While there are streams, a timer of one second checks rights, sends
  * comments to silent clients and looks for changed machines. A stream ends when its client leaves
- * or the server stops, or when its login or its rights have ended; in the last two cases its last
- * event is `end`.
+ * or the server stops, or when its login or its rights have ended; then its last event is `end`.
  */
 #include "api/admin/event_stream.h"
 

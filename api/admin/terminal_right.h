@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Who may enter a running job: run a command or a shell, or open a connection, beside the job's
- * processes. It can reach everything that these processes can reach.
+ * processes. The command or connection can reach everything that these processes can reach.
  */
 #ifndef API_ADMIN_TERMINAL_RIGHT_H
 #define API_ADMIN_TERMINAL_RIGHT_H
