@@ -10,7 +10,7 @@
 
 /* Decodes [s, s+n) into the arena. NULL if a %-sequence is malformed or decodes to NUL. */
 char *url_decode(struct arena *a, const char *s, size_t n);
-/* Appends s with everything but unreserved characters encoded; '/' stays if keep_slash. */
+/* Appends s. Encodes all characters except unreserved ones, and except '/' if keep_slash. */
 void url_encode(struct strbuf *out, const char *s, int keep_slash);
 
 #endif

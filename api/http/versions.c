@@ -9,7 +9,7 @@
 
 #define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
-/* Names of versions begin with their date. */
+/* The name of an api-version begins with a date of this length ("2018-05-01"). */
 #define DATE_LENGTH 10
 
 static unsigned newest(const struct service *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds the tree from the parser's events, with limits on depth and number. State: the open
- * element. The request owns it. On the loop's thread.
+ * Builds the tree from the parser's events, with limits on depth and number. State: the reading,
+ * with its stack of open elements; the request owns it. On the loop's thread.
  */
 #include "api/http/xml.h"
 
@@ -17,7 +17,7 @@
 
 struct xml_node {
     struct xml xml;
-    const struct xml **end; /* where the pointer to its next child is stored */
+    const struct xml **end; /* where the pointer to the next child of this element will be stored */
 };
 
 struct xml_reading {
@@ -28,7 +28,7 @@ struct xml_reading {
     struct {
         struct xml_node *node;
         struct strbuf text;
-    } open[XML_DEPTH_MAX]; /* the open elements */
+    } open[XML_DEPTH_MAX]; /* the elements that have no end tag yet, outermost first */
     int depth;
     size_t elements, attributes;
     const struct xml *root;
@@ -76,7 +76,7 @@ static void on_start(void *ctx, const XML_Char *name, const XML_Char **attribute
 static void on_text(void *ctx, const XML_Char *s, int n)
 {
     struct xml_reading *x = ctx;
-    if (x->why) /* expat may still call back for a moment */
+    if (x->why) /* expat may still call back after it was stopped */
         return;
     assert(x->depth > 0); /* expat reports text outside of the root as a syntax error */
     strbuf_add(&x->open[x->depth - 1].text, s, (size_t)n);
@@ -121,7 +121,7 @@ static int failed(struct xml_reading *x, struct err *e)
                    (unsigned long)LINE_OF(x->parser), (unsigned long)COLUMN_OF(x->parser) + 1);
 }
 
-/* expat handles a tag only when it is complete. */
+/* Gives expat the next piece. expat calls back for a tag only when it has the whole tag. */
 static bool parse_piece(struct xml_reading *x)
 {
     size_t piece = x->n - x->at < PIECE ? x->n - x->at : PIECE;

@@ -19,7 +19,7 @@ struct aad {
     struct codes *codes;
 };
 
-/* session_service: logins by cookie, of the daemon's page. */
+/* session_service: the cookie logins of the daemon's web page. */
 extern const struct service aad_service, session_service;
 
 static inline const struct aad *aad_of(const struct request *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: a list of waiting codes with their times. A code is used once, or forgotten when its time
- * has passed. The service owns the list. On the loop's thread.
+ * State: a table of codes with the times at which they expire. A code is removed when it is used or
+ * has expired. The service owns the table. On the loop's thread.
  */
 #include "api/login/codes.h"
 
@@ -14,7 +14,7 @@
 
 #include "lib/arena.h"
 
-/* without vowels, so that no words appear, and without letters that look like digits */
+/* no vowels, so that codes form no words; no letters that look like digits */
 #define LETTERS   "BCDFGHJKLMNPQRSTVWXZ"
 #define N_LETTERS 8
 
@@ -41,8 +41,9 @@ static void make_user_code(char out[USER_CODE_SIZE])
     out[N_LETTERS + 1] = '\0';
 }
 
-/* A free slot, or the slot of the device that has waited longest. Devices get a code without a
- * login, so a client that requests many codes must not keep others out for long. */
+/* A free slot; if there is none: the slot of the device that has waited longest for its user, or
+ * NULL. Devices get codes without a login, so a client that requests many codes must not block
+ * others for long. */
 static struct code *find_slot(struct codes *c, int64_t now_us)
 {
     struct code *oldest = NULL;
@@ -76,7 +77,8 @@ struct code *codes_add(struct codes *c, int64_t now_us)
     return slot;
 }
 
-/* The owner's oldest link, or confirmed code, if there are as many as there may be. */
+/* The owner's oldest link (or else confirmed code), if he has OWNED_MAX of them; NULL: he has
+ * fewer. */
 static struct code *find_owned(struct codes *c, const char *object_id, bool is_link, int64_t now_us)
 {
     struct code *oldest = NULL;
@@ -155,7 +157,8 @@ struct code *codes_by_code(struct codes *c, const char *code, int64_t now_us)
     return NULL;
 }
 
-/* Whether `typed` has the letters of `code`, in any case; ignores other characters. */
+/* Whether `typed` has the letters of `code`; ignores upper and lower case and all other
+ * characters. */
 static bool same_letters(const char *code, const char *typed)
 {
     for (;; code++, typed++) {

@@ -15,7 +15,8 @@ struct replied *oauth_error(struct request *r, int status, const char *error,
                                 jsontext_string(description), "correlation_id", r->correlation_id));
 }
 
-/* Only the token endpoint takes forms, so their errors have OAuth's shape. */
+/* ERR_INVALID_CONTENT is an error of a form. Only the token endpoint takes forms, so this error has
+ * the shape of OAuth. */
 struct replied *aad_error(struct request *r, struct error_words words, const struct err *e)
 {
     if (e->code == ERR_INVALID_CONTENT)

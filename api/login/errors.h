@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of logins, by the token endpoint (codes of OAuth) and of sessions (codes of
- * batchaid).
+ * The error codes of the token endpoint (codes of OAuth) and of sessions (codes of batchaid).
  */
 #ifndef API_LOGIN_ERRORS_H
 #define API_LOGIN_ERRORS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Issues the tokens of a login. A refresh token contains the id of the password of its login, so it
- * becomes invalid when the password is reset.
+ * Issues the tokens of a login. A refresh token contains the id of the password that the user
+ * logged in with, so it becomes invalid when that password is reset.
  */
 #include <jwt.h>
 #include <stdlib.h>
@@ -15,10 +15,11 @@
 #include "storage/storage.h"
 
 #define TOKEN_KEY_BYTES 32
-#define REFRESH_ISSUER  "batchaid-refresh" /* never taken for an access token */
+/* differs from the issuer of access tokens, so none is accepted as one */
+#define REFRESH_ISSUER "batchaid-refresh"
 
-/* "https://host/.default" -> "https://host". Skips words of a scope that are no URLs, such as
- * openid. */
+/* The audience of a scope: "https://host/.default" -> "https://host". Skips words of the scope that
+ * are no URLs, such as openid. */
 static const char *audience_of(struct request *r, const struct login_grant *login)
 {
     if (login->resource)
@@ -36,7 +37,7 @@ static const char *audience_of(struct request *r, const struct login_grant *logi
     return arena_strndup(&r->arena, word, (size_t)(end - word));
 }
 
-/* Signs and adds a token; takes it over. */
+/* Signs the token, adds it to the body under `name`, and frees it. */
 static void add_token(struct request *r, json_t *body, const char *name, jwt_t *jwt)
 {
     jwt_set_alg(jwt, JWT_ALG_HS256, r->config->token_key, TOKEN_KEY_BYTES);
@@ -120,7 +121,8 @@ int login_refreshed(struct request *r, const char *token, struct login_refresh *
     return rc;
 }
 
-/* v1 (resource=) sends numbers as strings, v2 (scope=) as numbers. */
+/* Replies of endpoint v1 (resource=) contain numbers as strings, those of v2 (scope=) as
+ * numbers. */
 static json_t *number(bool as_text, long long v)
 {
     return as_text ? json_sprintf("%lld", v) : json_integer(v);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks a name and a secret, one at a time per account, so that guesses are slow; hashes on a
- * thread of the lane. State: one attempt per request. On the loop's thread, except for the hash.
+ * Checks a name and a secret, for each client address one at a time, so that guesses are slow.
+ * State: one attempt per request. On the loop's thread; only the hash is computed on another
+ * thread.
  */
 #include "api/login/login.h"
 
@@ -16,11 +17,13 @@
 
 #define HINT_LENGTH (ACCESS_HINT_SIZE - 1)
 
-/* Compares one secret per address at a time, because hashing takes memory and time. */
+/* A login. Each client address has only one secret compared at a time, because hashing takes memory
+ * and time. */
 struct login_attempt {
-    struct connection_turn turn; /* first */
+    struct connection_turn turn; /* must be the first member */
     struct secret_work *work;
-    /* NULL: no such user; the answer then takes as long as for a wrong password */
+    /* The principal's object id. NULL: there is no such principal; the answer then takes as long as
+     * for a wrong secret. */
     const char *object_id;
     const char *const *keys; /* the ids of the secrets that are compared */
     login_next next;
@@ -65,7 +68,8 @@ struct replied *login_failed(struct request *r, const char *name, const char *er
     return oauth_error(r, 401, error, description);
 }
 
-/* Looks the owner up again, because it may have been removed meanwhile. */
+/* Continues after the comparison. Looks the principal up again, because it may have been removed
+ * during it. */
 static struct replied *known(struct secret_work *w)
 {
     struct login_attempt *t = w->ctx;
@@ -92,7 +96,7 @@ static void compared(struct secret_work *w, const struct err *e)
     request_finish(w->r, e ? reply_err(w->r, e) : known(w));
 }
 
-/* Selects the credentials whose secrets may match. */
+/* Selects the credentials that have not expired and whose hint fits the secret. */
 static void choose(struct request *r, const struct credential *rows, size_t n, const char *secret,
                    struct secret_work *w, struct login_attempt *t)
 {

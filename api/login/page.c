@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The web page for logins: with the code that a device shows (RFC 8628), or for a program on the
- * user's machine that opened the page in a browser (RFC 6749, section 4.1). Plain HTML, without
- * scripts.
+ * The web page for logins. It serves users who type the code that a device shows (RFC 8628), and
+ * programs on the user's machine that open the page in a browser (RFC 6749, section 4.1). Plain
+ * HTML, without scripts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,8 @@ static void add_field(struct strbuf *b, const char *type, const char *name, cons
         strbuf_puts(b, "</label></p>");
 }
 
-/* The headers forbid loading from other sites, and showing the page in a frame of another site. */
+/* Replies with a page. Its headers forbid to load anything from other sites, and to show the page
+ * in a frame of another site. */
 static struct replied *page(struct request *r, int status, struct strbuf *inner)
 {
     struct strbuf b = STRBUF_INIT;
@@ -74,12 +75,13 @@ static struct replied *say(struct request *r, int status, const char *text)
     return page(r, status, &b);
 }
 
-/* Parameters that a program gives the page, and the form sends back. */
+/* The parameters with which a program opens the page. Hidden fields of the form send them back. */
 static const char *const carried[] = {"redirect_uri", "state",         "code_challenge",
                                       "nonce",        "response_mode", "client_id"};
 enum { REDIRECT, STATE, CHALLENGE, NONCE, MODE, CLIENT, CARRIED };
 
-/* Shows the form; `why`: the error of the last try, or NULL. carried_value NULL: for a device. */
+/* Shows the form. `why`: the error of the last try, or NULL. `carried_value` NULL: the form is for
+ * a device, and asks for its code. */
 static struct replied *ask(struct request *r, int status, const char *why,
                            const char *const *carried_value, const char *user_code)
 {
@@ -157,7 +159,8 @@ struct replied *device_confirm(struct request *r)
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* Redirects only to programs on the machine of the user, so that a code reaches nobody else. */
+/* Whether a URL is on the user's own machine. Only such URLs are redirect targets, so that a code
+ * reaches nobody else. */
 static bool is_local(const char *url)
 {
     static const char *const hosts[] = {"http://localhost", "http://127.0.0.1", "http://[::1]"};
@@ -188,8 +191,8 @@ static void carried_values(const struct request *r, const char *value[CARRIED])
         value[i] = field(r, carried[i]);
 }
 
-/* For programs that want the code in a form. The page has no scripts, so the user must press a
- * button. */
+/* Sends the code as a form, for programs that ask for this (response_mode). The page has no
+ * scripts, so the user must press a button. */
 static struct replied *call_back_by_form(struct request *r, const char *const value[CARRIED],
                                          const char *code)
 {

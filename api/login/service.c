@@ -9,7 +9,7 @@
 
 #define FORM_MAX (64 * 1024) /* a login takes some hundred bytes */
 
-/* {tenant} is adfs; clients write it once or twice. */
+/* {tenant} is "adfs"; some clients put it into the path twice. */
 static const struct route routes[] = {
     {"GET", "/{tenant}/.well-known/openid-configuration", 0, 0, openid_configuration, "OpenId_Get"},
     {"GET", "/{tenant}/v2.0/.well-known/openid-configuration", 0, 0, openid_configuration,
@@ -51,5 +51,7 @@ const struct service aad_service = {
     .body_max = FORM_MAX,
     .words = aad_words,
     .error = aad_error,
-    .unwatched = true, /* requests contain passwords, and tests need logins before anything else */
+    /* rules for tests do not match these requests: they contain passwords, and tests need logins
+     * first */
+    .unwatched = true,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Begins, renews and ends sessions of the daemon's page, and makes links that begin one. A session
- * begins with a password or secret, and then lasts as a login by refresh token does; or with a
- * token, and then ends with it, so that a token stays as short as it is.
+ * that begins with a password or secret lasts as long as a login by refresh token. A session that
+ * begins with a token ends with that token, so that a session never extends the life of a token.
  *
  *     given -> [secret compared on a thread] -> begun: struct session -> then: cookie, or link
  */
@@ -28,17 +28,17 @@
 #define PASSWORD_MAX   1024
 #define TOKEN_MAX      8192
 
-/* Names in the log of logins without a user. These have no limit of failures: nobody guesses a
- * token or a code of 160 random bits, and a limit would shut out everybody who shares an
- * address. */
+/* The log has these names for logins without a user name. Such logins have no limit of failures,
+ * because nobody can guess a token or a code of 160 random bits, and a limit would lock out
+ * everybody who shares an address. */
 #define BY_TOKEN "a token"
 #define BY_LINK  "a link"
 
 /* The data with which a request logs in. */
 struct login_given {
     const char *user, *password, *token, *code;
-    const char *only; /* the code is valid only for this principal; NULL: for each */
-    /* The next step; of the arena. */
+    const char *only; /* the principal for whom the code must be; NULL: any */
+    /* What to do with the new session. */
     struct replied *(*then)(struct request *r, struct session *s, const struct principal *who);
 };
 
@@ -51,7 +51,7 @@ static const struct field given_rows[] = {
 };
 static SCHEMA(given_body, given_rows, "Session", FILLS(login_given));
 
-/* The table's errors are the body's. */
+/* Reads the body. An error of the table given_rows is an error of the whole body. */
 static int read_given(struct request *r, struct login_given *g, struct err *e)
 {
     if (request_read_body(r, &given_body, g, e) == 0)
@@ -63,8 +63,8 @@ static int read_given(struct request *r, struct login_given *g, struct err *e)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-/* Whether one of the roles allows the action where it was given, perhaps only on the principal's
- * own resources. Azure Batch takes actions on data as well. */
+/* Whether one of the roles allows the action at the place where the role was granted, even if only
+ * for the principal's own resources. Data actions of Azure Batch count too. */
 static bool may_somewhere(const struct grants *g, const char *action)
 {
     for (size_t i = 0; i < g->n; i++)
@@ -74,7 +74,8 @@ static bool may_somewhere(const struct grants *g, const char *action)
     return false;
 }
 
-/* Renders what the page may show and offer, by the roles in the subscription, or anywhere. */
+/* Renders which parts the page may show and offer: by the principal's roles at the subscription,
+ * or, for rows with `somewhere`, by his roles at any place. */
 static int render_may(struct request *r, const struct principal *who, json_t **out, struct err *e)
 {
     static const struct {
@@ -143,7 +144,8 @@ static struct replied *compared(struct request *r, void *ctx, const struct princ
     return g->then(r, s, who);
 }
 
-/* The name of a user has an @, so that it is not taken for the id of a service principal. */
+/* Logs in a user or a service principal. The name of a user has an @, so it is never an id (GUID)
+ * of a service principal. */
 static struct replied *by_password(struct request *r, struct login_given *g)
 {
     if (guid_valid(g->user))
@@ -153,7 +155,7 @@ static struct replied *by_password(struct request *r, struct login_given *g)
     return login_user(r, g->user, g->password, compared, g);
 }
 
-/* A refresh token, such as `batchaid login` keeps. */
+/* Reads a refresh token, for example the one that `batchaid login` has stored. */
 static int read_refresh(struct request *r, const char *token, struct session *s,
                         struct principal *who, struct err *e)
 {
@@ -211,7 +213,7 @@ static struct replied *by_code(struct request *r, struct login_given *g)
                            "The login that made the link is over, or its password was reset.");
 }
 
-/* Takes one of the ways to log in. */
+/* Logs in with the given data: a password, a token or a code. */
 static struct replied *log_in(struct request *r, struct login_given *g)
 {
     struct err e;
@@ -282,7 +284,8 @@ struct replied *session_renew(struct request *r)
     return give(r, &s, r->who);
 }
 
-/* No cookie of the session outlives this time. */
+/* Ends the session, for all its cookies. The record of this is kept until the last of them would
+ * have expired. */
 struct replied *session_end(struct request *r)
 {
     struct err e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions as a service: its routes and its struct service. Its paths are paths of batchaid, not of
- * Azure (docs/admin-api.md), and its errors have their form.
+ * Sessions as a service: its routes and its struct service. Its paths and its errors are those of
+ * batchaid's own API (docs/admin-api.md), not of Azure.
  */
 #include "api/http/auth.h"
 #include "api/http/request.h"
@@ -33,5 +33,6 @@ const struct service session_service = {
     .sessions = true,
     .body_max = BODY_MAX,
     .words = aad_words,
-    .unwatched = true, /* as logins are: requests contain passwords */
+    /* rules for tests do not match these requests, because they contain passwords */
+    .unwatched = true,
 };

@@ -24,7 +24,8 @@ static const char *field(const struct request *r, const char *name)
     return form_value(r->form, name);
 }
 
-/* Reads "Authorization: Basic base64(id:secret)", for clients that do not use the form. */
+/* Reads "Authorization: Basic base64(id:secret)", which some clients send instead of the form's
+ * fields. */
 static void parse_basic(struct request *r, struct token_client *client)
 {
     const char *h = request_header(r, "Authorization");
@@ -161,8 +162,8 @@ static struct replied *by_device(struct request *r, const struct token_client *c
     return find_and_grant(r, login, object_id);
 }
 
-/* RFC 7636: the program that opened the page sent a hash. The program that asks for the token
- * proves that it is that program, by the hashed text. */
+/* RFC 7636: the program that opened the page sent the hash of a text. Whoever asks for the token
+ * must send that text, which proves that it is the same program. */
 static bool verifies(const struct code *code, const char *verifier)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];
@@ -244,7 +245,7 @@ struct replied *openid_configuration(struct request *r)
                   "id_token_signing_alg_values_supported", "HS256"));
 }
 
-/* An empty list: tokens are signed with a symmetric key of the daemon, so there is no public
+/* Replies with an empty list: the daemon signs tokens with a symmetric key, so there is no public
  * key. */
 struct replied *signing_keys(struct request *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the live allocations node by node, in slices: a job that begins or ends meanwhile is there
- * or not, as if the scrape had come earlier or later.
+ * Reads the live allocations node by node, in slices. A job that begins or ends during this may be
+ * on the page or not.
  */
 #include "api/metrics/jobs.h"
 
@@ -15,7 +15,8 @@
 #include "scheduler/front/front.h"
 #include "storage/usage.h"
 
-/* The most nodes that are read in a turn; after so many parts no further node is begun. */
+/* A turn of the loop reads at most this many nodes, and begins no further node after this many
+ * parts. */
 #define SLICE_NODES 100
 #define SLICE_PARTS 200
 
@@ -23,8 +24,9 @@
 struct metric_job {
     struct usage_live live;
     const char *kind, *person; /* person "": not shown */
-    const char *const *uuids;  /* the uuids of its GPUs, n of them; NULL: the GPU has none */
-    const int *gpus;           /* their numbers */
+    /* the uuids of its n_gpus GPUs; an element is NULL if the GPU has none */
+    const char *const *uuids;
+    const int *gpus; /* the numbers of its GPUs on the node */
     size_t n_gpus;
 };
 
@@ -33,13 +35,15 @@ struct job_walk {
     int64_t *nodes;
     size_t n_nodes, at;
     struct metric_job *parts;
-    size_t n, cap; /* parts: in the arena, with the smaller arrays before */
+    /* elements of `parts`, which is in the request's arena; smaller arrays before it remain
+     * there */
+    size_t n, cap;
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* The devices of a node as the node protocol has them: a list of GPUs in the order of their
- * numbers. */
+/* The uuid of a GPU. `devices`: the node's GPUs in the order of their numbers, as in the node
+ * protocol. */
 static const char *uuid_of(struct arena *a, const json_t *devices, int number)
 {
     const char *uuid =
@@ -47,7 +51,7 @@ static const char *uuid_of(struct arena *a, const json_t *devices, int number)
     return uuid ? arena_strdup(a, uuid) : NULL;
 }
 
-/* `numbers`: "0,2"; NULL: all GPUs of the node. `devices`: the devices of the node. */
+/* Adds the GPUs of a part. `numbers`: for example "0,2"; NULL: all GPUs of the node. */
 static void read_gpus(struct arena *a, const struct node *nd, const json_t *devices,
                       const char *numbers, struct metric_job *p)
 {
@@ -147,7 +151,8 @@ static void info(struct metric_text *t, const void *row)
                1);
 }
 
-/* A preparation or release task has a run on each node, and those differ by their nodes only. */
+/* Shows a job's start, once per job. Preparation and release tasks have no sample: their runs on
+ * several nodes would have the same labels. */
 static void start(struct metric_text *t, const void *row)
 {
     const struct metric_job *p = row;

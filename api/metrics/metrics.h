@@ -30,18 +30,20 @@ struct metrics {
     const struct files *files;
     const struct fronts *fronts;
     const struct access *access;
-    struct loop *loop; /* its wall clock stamps the record of use */
-    int64_t begun_us;  /* its wall time at the start */
+    struct loop *loop; /* its wall clock gives the times of the usage record */
+    int64_t begun_us;  /* wall time at which the daemon started */
     const char *state_dir;
-    const char *backed_up; /* the file that `batchaid backup` touches */
-    /* The wall times at which the certificates end; 0: there is none. */
+    const char *backed_up; /* `batchaid backup` sets the time of this file */
+    /* The wall time at which the certificate of the site, or else of the daemon's authority, ends;
+     * 0: there is none. */
     int64_t (*certificate_ends_us)(const void *ctx, bool of_site);
     const void *certificates;
-    /* Who may read, in addition to principals with the right batchaid/metrics/read. */
-    const char *token; /* NULL: none */
+    /* Who may read the metrics, in addition to principals with the right batchaid/metrics/read:
+     * clients with this token (NULL: none) or in these networks. */
+    const char *token;
     const struct network *networks;
     size_t n_networks;
-    bool people; /* shows the use of each person */
+    bool people; /* whether the pages show the use of each person */
 };
 
 extern const struct service metrics_service;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A value that nobody could read has no sample: it is unknown, not 0.
+ * Metrics of machines and local nodes. A value that could not be read has no sample, because 0
+ * would be wrong.
  */
 #include "api/metrics/nodes.h"
 
@@ -69,7 +70,7 @@ static void gpus_taken(struct metric_text *t, const void *row)
         metric_int(t, OF_NODE(m), m->taken.gpus);
 }
 
-/* A value of the last sample, if it is known. */
+/* Defines a function that shows one value of a machine's last sample, if the value is known. */
 #define NODE_VALUE(function, member, show)                                                         \
     static void function(struct metric_text *t, const void *row)                                   \
     {                                                                                              \

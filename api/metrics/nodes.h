@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * /metrics/nodes: each machine and local node with its GPUs, by the last sample.
+ * /metrics/nodes: the last sample of each machine and local node, with its GPUs.
  */
 #ifndef API_METRICS_NODES_H
 #define API_METRICS_NODES_H

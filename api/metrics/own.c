@@ -28,7 +28,8 @@ static bool read_memory(int64_t *bytes)
         fclose(f);
     if (!read)
         return false;
-    (void)strtoll(line, &end, 10); /* the size, in pages; next: the pages in memory */
+    /* skips the virtual size; the next number is the resident memory, in pages */
+    (void)strtoll(line, &end, 10);
     *bytes = strtoll(end, NULL, 10) * sysconf(_SC_PAGESIZE);
     return true;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Counts waiting runs. A hundred thousand runs take tens of milliseconds, so they are counted in
- * pieces of ids: pool by pool, there by priority, and then by hold. A run that moves meanwhile may
- * be counted twice, or not.
+ * ranges of ids: for each pool first the runs that may start, by priority, then the held runs, by
+ * the reason of the hold. A run that changes its place in the queue during this may be counted
+ * twice or not at all.
  */
 #include "api/metrics/facts.h"
 #include "lib/arena.h"
 
-#define PIECE  4000 /* ids that are counted at once, and the cost of a turn in runs */
-#define QUERY  20   /* a query costs as much as this many runs */
+#define PIECE  4000 /* ids in one range; also the runs that one turn of the loop counts */
+#define QUERY  20   /* a query takes as much time as counting this many runs */
 #define AT_END INT64_MAX
 
 struct queue_reading {
@@ -16,9 +17,10 @@ struct queue_reading {
     struct arena *a;
     int64_t *pools;
     size_t n_pools, at;
-    struct queue_facts *list; /* the queues with runs, n of them, and behind them the present one */
+    /* the n queues that have runs, and after them the queue that is being counted */
+    struct queue_facts *list;
     size_t n;
-    int64_t priority, after; /* of the present pool */
+    int64_t priority, after; /* position in the pool that is being counted */
     enum run_hold hold;
     bool listed;
 };
@@ -49,7 +51,7 @@ static int list_pools(struct queue_reading *rd, struct err *e)
     return rd->n_pools > 0 && begin_pool(rd, e) < 0 ? -1 : 0;
 }
 
-/* Goes to the next priority; behind the last to the holds. */
+/* Continues with the next priority; after the last one with the held runs. */
 static int next_priority(struct queue_reading *rd, struct err *e)
 {
     int rc = st_queue_priority(rd->st, rd->list[rd->n].pool_id, rd->priority, &rd->priority, e);

@@ -5,11 +5,14 @@
 
 #include "lib/arena.h"
 
-#define SLICE_NS (5 * 1000 * 1000) /* in a turn: a row may be a machine with many GPUs */
+/* time per turn of the loop; not a number of rows, since a row may be a machine with many GPUs */
+#define SLICE_NS (5 * 1000 * 1000)
 
 struct row_page {
     struct request *r;
-    struct metric_text text; /* owned until it is sent; freed with the request before */
+    /* owned by this page until it is sent; if the request ends earlier, it is freed with the
+     * request */
+    struct metric_text text;
     const struct row_metric *metric;
     const char *rows;
     size_t size, n, at;

@@ -118,5 +118,6 @@ const struct service metrics_service = {
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = metrics_words,
-    .unwatched = true, /* excluded from faults of tests, because a scraper is not a test */
+    /* faults and rules of tests do not match these requests, because a scraper is no test */
+    .unwatched = true,
 };

@@ -177,7 +177,8 @@ static void links(struct metric_text *t, const struct metric_facts *f)
     metric_int(t, METRIC_LABELS("event", "lost"), (int64_t)c->lost);
 }
 
-/* The states of machines without a node, then the states of nodes. */
+/* The states in the metrics: first the states of machines without a node (enum machine_rest), then
+ * those of nodes. */
 enum node_shown {
     SHOWN_PREPARING = MACHINE_RESTS,
     SHOWN_IDLE,
@@ -194,7 +195,8 @@ static const char *const shown_names[NODES_SHOWN] = {
     [SHOWN_UNUSABLE] = "unusable",
 };
 
-/* The state to show. A drained node that still runs something is shown as running. */
+/* The state that is shown for nodes. A drained node that still runs something is shown as
+ * running. */
 static int shown_as(const struct pool_tally *n)
 {
     switch (n->state) {
@@ -224,8 +226,8 @@ static void nodes(struct metric_text *t, const struct metric_facts *f)
                 metric_int(t, METRIC_LABELS("kind", kinds[k], "state", shown_names[i]), sums[k][i]);
 }
 
-/* The state of the GPUs without a run, on a node that runs something: idle, or drained with the
- * node. */
+/* The state that is shown for the free GPUs of nodes. On nodes that run something free GPUs are
+ * idle, or drained if the node is drained. */
 static int rest_shown_as(const struct pool_tally *n)
 {
     int shown = shown_as(n);
@@ -241,7 +243,8 @@ static void gpus(struct metric_text *t, const struct metric_facts *f)
         const struct pool_tally *n = &f->nodes[i];
         int64_t rest = (int64_t)n->gpus * USAGE_GPU_UNIT - n->taken_gpus;
         taken += n->taken_gpus;
-        sums[rest_shown_as(n)] += rest > 0 ? rest : 0; /* a machine may have lost GPUs */
+        /* negative if a machine has lost GPUs that a run still has */
+        sums[rest_shown_as(n)] += rest > 0 ? rest : 0;
     }
     metric_ms(t, METRIC_LABELS("state", "allocated"), taken);
     for (size_t i = 0; i < NODES_SHOWN; i++)
@@ -322,7 +325,7 @@ static void allocations(struct metric_text *t, const struct metric_facts *f)
 
 #define OF_GROUP(l) METRIC_LABELS("subscription", (l)->subscription, "group", (l)->group)
 
-/* The GPU times of each group, and of each person. */
+/* Defines a function that shows a GPU time of each group, and of each person. */
 #define GPU_VALUE(name, member)                                                                    \
     static void gpu_##name(struct metric_text *t, const struct metric_facts *f)                    \
     {                                                                                              \

@@ -9,13 +9,13 @@
 #include "api/metrics/text.h"
 
 struct metric {
-    const char *name; /* without the suffix of its type */
+    const char *name; /* without the suffix of its type (such as _total) */
     enum metric_type type;
     const char *help;
     void (*show)(struct metric_text *t, const struct metric_facts *f);
 };
 
-/* End with a row without a name. */
+/* The last row has no name. */
 extern const struct metric site_metrics[];
 
 #endif

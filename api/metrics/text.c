@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the format by the weights of the header Accept, and renders families and samples.
+ * Chooses the format by the weights (q=) in the header Accept, and renders metric families and
+ * samples.
  */
 #include "api/metrics/text.h"
 
@@ -22,7 +23,8 @@ static const struct {
 
 /* --- which format ----------------------------------------------------------------------------- */
 
-/* The weight of a media range "text/plain;version=0.0.4;q=0.3", in thousandths. */
+/* The weight of a media range such as "text/plain;version=0.0.4;q=0.3", in thousandths (here
+ * 300). */
 static int weight_of(const char *range, size_t n)
 {
     for (const char *p = range; (p = memchr(p, ';', n - (size_t)(p - range)));) {
@@ -34,7 +36,7 @@ static int weight_of(const char *range, size_t n)
     return 1000;
 }
 
-/* The weight of the first range that fits; -1: none does. */
+/* The weight of the first range in `accept` whose type is `type`; -1: there is none. */
 static int weight_in(const char *accept, const char *type)
 {
     for (const char *p = accept; *p;) {
@@ -61,7 +63,7 @@ static bool is_plain(unsigned char c)
     return c > 0 && c < 0x80 && c != '\n' && c != '\\' && c != '"';
 }
 
-/* The length of its beginning that stays as it is. */
+/* The number of bytes at the start of the text that need no escape. */
 static size_t plain(const char *s)
 {
     size_t n = 0;
@@ -108,7 +110,8 @@ static void add_labels(struct strbuf *b, const char *const *labels, const char *
 
 /* --- families and samples --------------------------------------------------------------------- */
 
-/* The text format has no infos: they are gauges. There a family has the names of its samples. */
+/* The text format has no type "info", so infos become gauges. In the text format the name of a
+ * family has the suffix of its samples. */
 void metric_family(struct metric_text *t, const char *name, enum metric_type type, const char *help)
 {
     const char *suffix = t->open ? "" : types[type].suffix;
@@ -164,7 +167,7 @@ void metric_histogram(struct metric_text *t, const char *const *labels, const in
     int64_t so_far = 0;
     for (size_t i = 0; i < n; i++) {
         struct strbuf le = STRBUF_INIT;
-        strbuf_printf(&le, "%d.0", bound_s[i]); /* OpenMetrics wants the form of a float */
+        strbuf_printf(&le, "%d.0", bound_s[i]); /* OpenMetrics requires a float */
         add_bucket(t, labels, le.s, so_far += in[i]);
         strbuf_free(&le);
     }

@@ -18,15 +18,15 @@
 enum metric_type {
     METRIC_GAUGE,
     METRIC_COUNTER,   /* its samples end in _total */
-    METRIC_INFO,      /* its samples end in _info, and are 1 */
-    METRIC_HISTOGRAM, /* its samples end in _bucket, _sum and _count */
+    METRIC_INFO,      /* the names of its samples end in _info, their values are 1 */
+    METRIC_HISTOGRAM, /* the names of its samples end in _bucket, _sum and _count */
     METRIC_TYPES
 };
 
 struct metric_text {
     struct strbuf b;
     bool open;        /* OpenMetrics */
-    const char *name; /* of the present family, without a suffix */
+    const char *name; /* name of the family that was begun last, without a suffix */
     enum metric_type type;
 };
 
@@ -36,17 +36,17 @@ bool metric_text_wants_open(const char *accept);
 /* Begins a family. */
 void metric_family(struct metric_text *t, const char *name, enum metric_type type,
                    const char *help);
-/* Labels: names and values in turn, up to a NULL. A value is any text: bytes that are not UTF-8
+/* Labels: name, value, name, value ..., and a NULL at the end. Bytes of a value that are not UTF-8
  * become U+FFFD. */
 #define METRIC_LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define METRIC_PLAIN       ((const char *const[]){NULL})
-/* Samples of the family. */
+/* Add a sample to the family that was begun last. */
 void metric_int(struct metric_text *t, const char *const *labels, int64_t value);
 /* Thousandths and millionths, as seconds. */
 void metric_ms(struct metric_text *t, const char *const *labels, int64_t ms);
 void metric_us(struct metric_text *t, const char *const *labels, int64_t us);
-/* A histogram: in[i] observations are at most bound_s[i] seconds and above the bound before; in[n]
- * are above all. */
+/* Adds a histogram. in[i] observations are greater than bound_s[i - 1] and at most bound_s[i]
+ * seconds; in[n] observations are greater than all bounds. */
 void metric_histogram(struct metric_text *t, const char *const *labels, const int *bound_s,
                       const int64_t *in, size_t n, int64_t sum_ms);
 void metric_text_end(struct metric_text *t);

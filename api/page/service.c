@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET / is index.html, GET /page/HASH/NAME another file of this build (embed_page.py). A browser
- * asks for index.html each time, and keeps the others for ever. Files of another build are not
- * found: the error says to load the page again. On the loop's thread; nothing is kept.
+ * GET / returns index.html, GET /page/HASH/NAME another file of this build (embed_page.py). A
+ * browser requests index.html at each visit, and may cache the other files for ever. Files of
+ * another build are not found; the error asks to load the page again. On the loop's thread; no
+ * state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 #include "api/page/page.h"
 #include "api/page/routes.h"
 
-#define GZIP_WINDOW (15 + 16) /* of inflateInit2(): the largest window, and a head of gzip */
+/* argument of inflateInit2(): the largest window, and 16 for a gzip header */
+#define GZIP_WINDOW (15 + 16)
 
 struct page_file {
     const char *name, *type;
@@ -56,8 +58,8 @@ static struct replied *reply_file(struct request *r, const struct page_file *f)
     return reply_static(r, 200, f->type, f->packed, f->packed_bytes);
 }
 
-/* Only files of this daemon run, only this daemon is asked, and no other site shows the page in a
- * frame. Pictures may come from memory, as the page draws some. */
+/* The browser runs scripts of this daemon only, connects to this daemon only, and refuses to show
+ * the page in a frame. Images may be blobs or data URLs, because the page draws some itself. */
 #define CONTENT_POLICY                                                                             \
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "                \
     "img-src 'self' blob: data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
