@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The right to use an account of Azure Batch: a request is signed with a key of the account, or has
- * a token of this daemon whose owner has a role at the account.
+ * the token of a principal who has a role at the account, or has the token of one of its tasks.
  *
  * https://learn.microsoft.com/rest/api/batchservice/authenticate-requests-to-the-azure-batch-service
  */
@@ -44,8 +44,8 @@ static bool made_with(const struct account_keys *keys, const struct strbuf *text
     return same;
 }
 
-/* Python's azure-batch 4 signs slashes where it sends %2F and %5C, in paths of files. NULL: there
- * are none. */
+/* The path as Python's azure-batch 4 signs it: in paths of files it signs slashes but sends %2F or
+ * %5C. NULL: the sent path has no such characters. */
 static const char *path_with_slashes(struct request *r)
 {
     if (!strchr(r->target, '%'))
@@ -60,8 +60,8 @@ static const char *path_with_slashes(struct request *r)
     return strcmp(path, r->target) == 0 ? NULL : path;
 }
 
-/* Whether one of the ways in which clients sign gives this signature of a request with this path.
- * `text` becomes the text that was tried last, in the documented way. */
+/* Whether the signature fits the request with this path, in one of the ways in which clients sign.
+ * `text` becomes the text of the last try; this is the documented way if none fits. */
 static bool is_signed(struct request *r, const struct account_keys *keys, const char *path,
                       const struct signed_by *by, struct strbuf *text)
 {
@@ -126,7 +126,7 @@ static int with_key(struct request *r, const struct signed_by *by, struct err *e
 
 /* --- with a token --------------------------------------------------------------------------- */
 
-/* The first segment of a path, and its name in actions. */
+/* The first segment of a path, and the part for it in names of actions. */
 static const struct {
     const char *segment, *type;
 } types[] = {{"pools", "/pools"},
@@ -136,7 +136,7 @@ static const struct {
              {"applications", "/applications"},
              {"certificates", "/certificates"}};
 
-/* `at`: the place of that segment. */
+/* The action of the request. `at`: the index of the segment that is looked up in `types`. */
 static const char *action_of(struct request *r, int at)
 {
     const char *first = r->n_segments > at ? r->segment[at] : "", *type = "";
@@ -195,7 +195,7 @@ static int check_mode(struct request *r, const char *mode, struct err *e)
                    e);
 }
 
-/* The second label of a host whose first is an account; NULL: the host names no account. */
+/* The second label of the host if the first is an account; NULL: the host names no account. */
 static const char *region_of(struct request *r)
 {
     const char *first = r->label ? strchr(r->host, '.') : NULL;
@@ -217,7 +217,8 @@ static bool is_about(const struct request *r, const char *job)
            strcasecmp(r->segment[1], job) == 0;
 }
 
-/* 1: it is a task's, and may do this; 0: it is no task's. */
+/* Checks the header's token. 1: it is the token of a task that may send this request; 0: it is not
+ * the token of a task. */
 static int with_task_token(struct request *r, const char *header, struct err *e)
 {
     struct batch_grant *g = batch_grant(r);
@@ -334,7 +335,8 @@ int batch_may_in(struct request *r, const char *account, struct err *e)
 
 /* --- parameters that most operations have ---------------------------------------------------- */
 
-/* How long the client waits, in seconds: everything is answered sooner. */
+/* Checks the query parameter timeout: the seconds that the client waits. Nothing else uses it,
+ * because every reply is sent sooner. */
 static int check_timeout(struct request *r, struct err *e)
 {
     long seconds;

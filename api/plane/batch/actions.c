@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs and tasks at paths of batchaid, not of Azure, for people at a browser: with their login
- * instead of a key of the account, and with the account in the path. The actions' handlers are
- * those of the data plane; files are listed like files of jobs of Batch AI. Each needs the role at
- * the account that it needs on the data plane.
+ * Actions on jobs and tasks at batchaid's own paths, for users of a browser. The user's login
+ * replaces the account's key, and the path contains the account. The handlers of the actions are
+ * those of the data plane; files are listed like files of jobs of Batch AI. Each action needs the
+ * same role at the account as on the data plane.
  */
 #include "api/arm/errors.h"
 #include "api/http/auth.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applications of an account with their versions that can be used, and references to packages in
- * pools, jobs and tasks.
+ * Lists and shows the applications of an account with their usable versions, and checks the
+ * references to packages in pools, jobs and tasks.
  */
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
@@ -13,9 +13,10 @@
 #include "scheduler/front/batch/packages.h"
 #include "storage/storage.h"
 
-#define VERSIONS_MAX 1000 /* that are shown of an application */
+#define VERSIONS_MAX 1000 /* most versions that are shown of one application */
 
-/* {"id", "displayName", "versions"}. 0: it has no version that can be used; -1: *e is set. */
+/* Renders {"id", "displayName", "versions"}. 0: the application has no usable version; -1: *e is
+ * set. */
 static int render(struct request *r, const struct batch_application *x, struct strbuf *out,
                   struct err *e)
 {

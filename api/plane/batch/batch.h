@@ -30,8 +30,8 @@ struct batch {
     const struct azstorage *store; /* for signatures of URLs; borrowed */
 };
 
-/* batch_service serves the hosts of accounts; batch_paths_service serves its paths at all other
- * hosts. */
+/* batch_service serves the hosts of accounts; batch_paths_service serves the same paths at all
+ * other hosts. */
 extern const struct service batch_service, batch_paths_service;
 /* Actions on jobs and tasks at the daemon's own paths, below /batchaid/batch. */
 extern const struct service batch_actions_service;
@@ -48,10 +48,10 @@ struct batch_grant {
     struct batch_account account;
     bool by_key;                   /* signed with one of the account's keys */
     const struct batch_task *task; /* the task whose token the request has; NULL: no such token */
-    struct batch_error_value *values; /* of the error reply (batch_value()) */
+    struct batch_error_value *values; /* values of the error reply, added by batch_value() */
 };
 
-/* Created at the first call. */
+/* The request's grant; the first call creates it. */
 struct batch_grant *batch_grant(struct request *r);
 
 static inline const struct batch_account *batch_account_of(struct request *r)
@@ -59,19 +59,21 @@ static inline const struct batch_account *batch_account_of(struct request *r)
     return &batch_grant(r)->account;
 }
 
-/* service.may of both services: finds the account, and checks the signature or the token. */
+/* The function `may` of both services: finds the account, and checks the signature or the token. */
 int batch_may(struct request *r, struct err *e) MUST_CHECK;
 /* Like batch_may(), for batch_actions_service: the account is in the path, and the login is
  * checked. */
 int batch_may_in(struct request *r, const char *account, struct err *e) MUST_CHECK;
-/* For a body that does more than its path: whether the sender may also do `action`
- * ("/pools/write"). A key may; for a task's token nothing is checked here. */
+/* For a body whose request needs a further right: checks that the sender may also do `action`
+ * ("/pools/write"). A request that is signed with a key may; the token of a task may not. */
 int batch_check_also(struct request *r, const char *action, struct err *e) MUST_CHECK;
-/* "/subscriptions/S/.../batchAccounts/NAME"; arena. */
+/* The account's resource id "/subscriptions/S/.../batchAccounts/NAME", in the request's arena. */
 const char *batch_account_scope(struct request *r);
-/* ERR_FORBIDDEN unless a role of the principal has this action at the account. */
+/* Fails with ERR_FORBIDDEN unless one of the principal's roles allows this action at the
+ * account. */
 int batch_check_role(struct request *r, const char *action, struct err *e) MUST_CHECK;
-/* BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED: the request's account may have no more jobs. */
+/* Fails with BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED if the request's account may have no more
+ * jobs. */
 int batch_check_job_quota(struct request *r, struct err *e) MUST_CHECK;
 /* Refuses invalid values of timeout, recursive and force. */
 int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
@@ -80,20 +82,21 @@ int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
  *
  * Each reference that is added or changed must be to an active package. */
 
-/* `list`: applicationPackageReferences, or NULL. The first reference to a package that does not
- * exist: "app01 1.0"; in *application the id alone. Both are the arena's. A getter: 0: all packages
+/* Finds the first reference to a package that does not exist. `list`: applicationPackageReferences,
+ * or NULL. 1: *text becomes "app01 1.0", *application "app01", both in the arena; 0: all packages
  * exist. */
 int package_refs_missing(struct storage *st, struct arena *a, int64_t account_id,
                          const json_t *list, const char **application, const char **text,
                          struct err *e) MUST_CHECK;
-/* A task of a job must have another id than its preparation and release tasks (NULL: no such
- * task): BATCH_TASK_ID_SAME_AS_JOB_PREPARATION_TASK, ..._RELEASE_TASK. */
+/* The id of a task must differ from the ids of the preparation and release tasks of its job (NULL:
+ * no such task). Otherwise: BATCH_TASK_ID_SAME_AS_JOB_PREPARATION_TASK, ..._RELEASE_TASK. */
 int batch_check_task_id(const char *preparation, const char *release, const char *id,
                         struct err *e) MUST_CHECK;
 /* Checks the ids of the manager, preparation and release tasks of a job document, or of a
  * schedule's specification: they must differ. */
 int batch_check_own_ids(const json_t *job, struct err *e) MUST_CHECK;
-/* BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES, with the application's id as a value. */
+/* Fails with BATCH_INVALID_APPLICATION_PACKAGE_REFERENCES if a package of `list` does not exist;
+ * the error has the application's id as a value. */
 int batch_check_packages(struct request *r, const json_t *list, struct err *e) MUST_CHECK;
 /* Checks the references of a job, or of a schedule's jobs: those of its manager, and of the pool
  * that is made for it. */

@@ -21,7 +21,7 @@ static const char *text_at(const json_t *o, const char *name)
     return json_string_value(json_object_get(o, name));
 }
 
-/* Checks that the certificate has the given thumbprint. */
+/* Reads the certificate, and checks that it has the thumbprint of the body. */
 static int check_given(struct arena *a, const json_t *doc, const json_t *secrets, struct pfx *out,
                        struct err *e)
 {
@@ -80,8 +80,8 @@ static bool refers_to(const struct batch_pool *p, const struct batch_certificate
     return found;
 }
 
-/* The names of the pools that use the certificate, as the values of an error; NULL: no pool uses
- * it. */
+/* Sets *out to the names of the pools that use the certificate, as values of an error; to NULL if
+ * no pool uses it. */
 static int find_users(struct storage *st, struct arena *a, const struct batch_certificate *c,
                       json_t **out, struct err *e)
 {
@@ -106,7 +106,7 @@ static int find_users(struct storage *st, struct arena *a, const struct batch_ce
     return 0;
 }
 
-/* Keeps the certificate and stores the error that explains why. */
+/* Does not delete the certificate; stores in its row the error that names its users. */
 static int keep(struct storage *st, struct arena *a, const struct batch_certificate *c,
                 json_t *users, int64_t now_us, struct err *e)
 {

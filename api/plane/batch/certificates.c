@@ -55,7 +55,7 @@ static void render(struct request *r, const struct batch_certificate *c, schema_
     arm_show_secrets(r, out, c->id, st_batch_certificate_secrets);
 }
 
-/* "thumbprintAlgorithm=sha1,thumbprint=0a..)", in any order. */
+/* One value of the key in the path, "thumbprintAlgorithm=sha1,thumbprint=0a..)", in any order. */
 static const char *key_part(struct request *r, const char *name)
 {
     size_t n = strlen(name);

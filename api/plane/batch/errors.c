@@ -61,8 +61,8 @@ int batch_not_accepted(struct err *e)
     return -1;
 }
 
-/* The sentences of codes, sorted by the bytes of the codes. A code without a sentence here has the
- * message of the error. */
+/* The messages of error codes, sorted by the bytes of the codes. A code that is not here has the
+ * message of its err. */
 static const struct sentence {
     const char *code, *says;
 } sentences[] = {
@@ -237,7 +237,8 @@ static json_t *value_json(const char *key, const char *value)
     return json_pack("{s:s, s:o}", "key", key, "value", jsontext_string(value));
 }
 
-/* The meaning of err.target, by the words in a code; the names of its two values. */
+/* What err.target names depends on the words in the error's code: a query parameter, a header or a
+ * property. `name`, `value`: the names of the two values in the reply. */
 static const struct target_kind {
     const char *in_code, *name, *value;
 } target_kinds[] = {
@@ -247,7 +248,8 @@ static const struct target_kind {
     {"", "PropertyName", "PropertyValue"},
 };
 
-/* The request's value at the target. Values of properties are in the reason, without secrets. */
+/* The request's value of the query parameter or header `target`. NULL for a property: the reason
+ * contains its value, unless it is secret. */
 static const char *value_of(struct request *r, const struct target_kind *k, const char *target)
 {
     if (k->name[0] == 'Q')
@@ -268,7 +270,7 @@ static void add_target(struct request *r, json_t *values, const char *code, cons
         json_array_append_new(values, value_json(k->value, value));
 }
 
-/* The api-versions that serve the operation, as a sentence. */
+/* A sentence with the api-versions that serve the operation. */
 static const char *served_here(struct request *r)
 {
     unsigned served = versions_here(r), first, last;

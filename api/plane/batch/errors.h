@@ -3,9 +3,9 @@
  * The errors of Azure Batch's data plane and their replies:
  * https://learn.microsoft.com/rest/api/batchservice/batch-status-and-error-codes
  *
- * The message of a reply is the code's own sentence, if it has one; err.msg becomes the value
- * "Reason", and err.target becomes PropertyName, QueryParameterName or HeaderName, depending on the
- * code.
+ * The message of a reply is the fixed sentence of the code, if errors.c has one; then err.msg
+ * becomes the value "Reason", and err.target becomes PropertyName, QueryParameterName or
+ * HeaderName, depending on the code.
  */
 #ifndef API_PLANE_BATCH_ERRORS_H
 #define API_PLANE_BATCH_ERRORS_H
@@ -130,11 +130,11 @@ json_t *batch_error_json(struct request *r, struct error_words words, const stru
 struct replied *batch_error(struct request *r, struct error_words words, const struct err *e);
 void batch_too_long(const char *why, struct strbuf *headers, struct strbuf *body);
 
-/* For failures of batch_account_accepts() and of what it is part of: an account that is being
- * deleted has a code of its own. Returns -1. */
+/* Makes the error for a failure of batch_account_accepts(): an account that is being deleted has
+ * its own code. Returns -1. */
 int batch_not_accepted(struct err *e);
 
-/* Adds to the `values` of the request's error reply. Texts are copied. */
+/* Adds a value to the request's error reply. Copies the texts. */
 void batch_value(struct request *r, const char *key, const char *value);
 
 #endif

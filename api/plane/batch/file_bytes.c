@@ -21,7 +21,8 @@ struct file_download {
     struct fleet *fleet;
     struct output_dir at; /* texts are owned */
     char *path, *url;
-    const char *page_type; /* the page's Content-Type; NULL: the request is of the data plane */
+    /* the Content-Type for the web page; NULL: the request is one of the data plane */
+    const char *page_type;
     struct reply_stream *stream; /* borrowed */
 };
 
@@ -63,7 +64,8 @@ static void add_headers(struct request *r, const struct file_download *d,
     reply_header_text(r, "ocp-batch-file-url", batch_segment(r, arena_strdup(&r->arena, d->url)));
 }
 
-/* Reads ocp-range; such a request is answered with 200. */
+/* Reads the range of bytes in the header ocp-range. A reply to such a request has the status
+ * 200. */
 static int read_range(struct request *r, uint64_t size, uint64_t *first, uint64_t *n, struct err *e)
 {
     uint64_t last;
@@ -82,7 +84,7 @@ static int read_range(struct request *r, uint64_t size, uint64_t *first, uint64_
     return 0;
 }
 
-/* Bytes [first, first+n) of the file. */
+/* Sends bytes [first, first+n) of the file. */
 static struct replied *send_bytes(struct file_download *d, const struct node_bytes *got,
                                   const char *type, const struct file_slice *part)
 {

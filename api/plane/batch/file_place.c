@@ -15,8 +15,8 @@
 
 /* --- finding it ------------------------------------------------------------------------------- */
 
-/* A path as it was sent: with either slash, perhaps from the root of a node ("D:\batch\tasks\..."),
- * becomes one below the directory. */
+/* Makes a sent path relative to the directory. The sent path may contain slashes and backslashes,
+ * and may begin at the root of a Windows node ("D:\batch\tasks\..."). */
 static const char *clean_path(struct request *r, const char *sent)
 {
     char *path = arena_strdup(&r->arena, sent ? sent : ""), *from = path, *to = path;
@@ -106,7 +106,7 @@ int batch_files_of_node(struct request *r, struct files_place *out, struct err *
     return on_node(r, &nd, "", out, e);
 }
 
-/* Takes the path of the directory out of a message. */
+/* Removes the path of the directory from an error message. */
 static void hide(const char *directory, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;

@@ -31,8 +31,8 @@ struct files_list_work {
     struct batch_list list;
     bool recursive;
     struct listed_file *entries; /* the arena's */
-    size_t n, cap, next; /* next: index of the first possible directory that was not listed yet */
-    const char *dir;     /* that is being listed */
+    size_t n, cap, next; /* next: index of the first entry that may be a directory not yet listed */
+    const char *dir;     /* the directory that is being listed */
 };
 
 static void add_entry(struct files_list_work *l, const struct node_dir_entry *en)
@@ -98,7 +98,7 @@ static struct replied *show(struct files_list_work *l)
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list,
                       size_t n);
 
-/* The next directory of a recursive list. */
+/* Starts to list the next directory of a recursive list; false: there is none. */
 static bool list_next(struct files_list_work *l)
 {
     struct err e;
@@ -113,8 +113,8 @@ static bool list_next(struct files_list_work *l)
     return false;
 }
 
-/* Leaves out a directory that has disappeared meanwhile; a root that no task has created yet is
- * empty. */
+/* Adds the entries of a directory. Ignores the errors of a subdirectory, which may have
+ * disappeared, and a missing root, which no task has created yet; other errors end the request. */
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct files_list_work *l = ctx;
@@ -128,8 +128,8 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
         request_finish(l->r, show(l));
 }
 
-/* Adds the missing parent directories of a seeded file. Files come in order of their paths, so the
- * files of a directory are adjacent. */
+/* Adds a seeded file, after its parent directories that are not in the list yet. Files come in the
+ * order of their paths, so the previous path `before` tells which directories are there. */
 static void add_seeded(struct files_list_work *l, const struct batch_seeded_file *f,
                        const char *before)
 {
@@ -234,7 +234,7 @@ static void on_directory(void *ctx, const struct err *why, const struct node_dir
     }
 }
 
-/* A path that is not a file may be a directory. */
+/* Called with the facts of the file. If the path names no file, it may name a directory. */
 static void on_looked(void *ctx, const struct err *why, const struct node_bytes *got)
 {
     struct deletion *d = ctx;

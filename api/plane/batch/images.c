@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists images in the two forms of the versions: by image, and by node agent with its images. A
- * page continues after the index of an image. On the loop's thread.
+ * Lists images in two forms, depending on the api-version: one entry per image, or one entry per
+ * node agent with its images. The next page begins after the index of the last image. On the loop's
+ * thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static json_t *render_image(const struct batch_image *i)
                      "verificationType", verification_of(i));
 }
 
-/* The agent of images[i], with all later images that have this agent. */
+/* Renders the node agent of images[i], with this and all later images that it supports. */
 static json_t *render_agent(const struct batch_image *images, size_t n, size_t i)
 {
     const char *agent = images[i].agent;

@@ -14,7 +14,7 @@
 #include "scheduler/front/batch/tasks.h"
 #include "storage/batch_chores.h"
 
-/* A node of a job. NULL: this task did not run there. */
+/* A node of a job with its rows. NULL: that task did not run on the node. */
 struct job_node {
     const struct batch_chore *preparation, *release;
 };
@@ -98,7 +98,8 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
 
 enum { INFO = 11 };
 
-/* Optional members come last. Returns the number of members. */
+/* Fills `out` with the execution of a preparation or release task. Optional members are last.
+ * Returns the number of members. */
 static size_t add_info(struct request *r, const struct batch_chore *c, const char *id,
                        const char *node_url, struct over out[INFO])
 {
@@ -165,7 +166,7 @@ static void show(struct showing *s, const struct job_node *d)
                                            .set = s->l.set});
 }
 
-/* Rows of one node stand together. */
+/* Renders an entry for each node. The rows of one node are adjacent, its preparation row first. */
 static void show_all(struct showing *s, const struct batch_chore *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -136,7 +136,7 @@ static int nth(const struct batch_list *l, const char *after, int nth_row, const
     return st_batch_job_nth(arm_of(l->r)->storage, &l->r->arena, l->owner, after, nth_row, name, e);
 }
 
-/* Reads the key of a schedule's job in a list: its number. */
+/* Reads the key of a row in the list of a schedule's jobs: the number of the job. */
 static int number_of(const char *text, int otherwise)
 {
     return text ? (int)strtol(text, NULL, 10) : otherwise;
@@ -233,7 +233,8 @@ struct replied *batch_jobs_counts(struct request *r)
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-/* Checks both jobs and schedules, because they share one set of ids. */
+/* Refuses the id of an existing job or schedule, because jobs and schedules share one set of
+ * ids. */
 static int check_new(struct request *r, const struct batch_job *j, struct err *e)
 {
     struct batch_job there;
@@ -289,7 +290,7 @@ struct replied *batch_jobs_add(struct request *r)
          batch_not_accepted(&e) < 0))
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
-    /* the service returns this path for every id */
+    /* Azure returns this path for every job id */
     return batch_reply_written(r, 201, "/jobs/job-1", j.updated_us);
 }
 
@@ -322,7 +323,7 @@ static int check_move(struct request *r, const struct batch_job *was, const stru
         was->name, enum_to_name(batch_job_state_names, (int)was->state));
 }
 
-/* A job whose end with its tasks was requested cannot have that taken back. */
+/* onAllTasksComplete of a job cannot change from terminatejob back to noaction. */
 static int check_on_all(const struct batch_job *was, const struct batch_job *now, struct err *e)
 {
     if (was->on_all != BATCH_ALL_TERMINATE || now->on_all == BATCH_ALL_TERMINATE)
@@ -332,7 +333,7 @@ static int check_on_all(const struct batch_job *was, const struct batch_job *now
                    was->name);
 }
 
-/* For an auto pool only keepAlive can change; that is stored with the pool. */
+/* Of an auto pool only keepAlive can change. It is stored with the pool's specification. */
 static int keep_auto_pool(struct request *r, const struct batch_job *j, json_t *stored,
                           const json_t *doc, struct err *e)
 {
@@ -351,7 +352,7 @@ static int keep_auto_pool(struct request *r, const struct batch_job *j, json_t *
     return 0;
 }
 
-/* Replaces the given properties; `whole`: also resets the properties that are not given. */
+/* Replaces the properties in the body. `whole`: also resets the properties that the body lacks. */
 static struct replied *change(struct request *r, const struct schema *s, bool whole)
 {
     struct batch_job j, now;
@@ -429,7 +430,7 @@ static int delete_job(struct storage *st, void *ctx, struct err *e)
     return batch_job_delete(k->f, k->j, k->now_us, e);
 }
 
-/* Whether a disable finds the job disabled, or on its way there. */
+/* Whether the event disables a job that is disabled already, or is being disabled. */
 static bool disables_again(const struct batch_job *j, enum batch_job_event ev)
 {
     return ev == BATCH_JOB_EV_DISABLE &&

@@ -9,17 +9,17 @@
 #include "api/plane/batch/routes.h"
 #include "storage/batch_jobs.h"
 
-/* The list of the jobs that a schedule made. */
+/* Replies with a list of the jobs that a schedule created. */
 struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id);
 
-/* The job that the path names: 0, or -1 with JobNotFound. */
+/* Finds the job that the path names. 0: found; -1: JobNotFound, or another error. */
 int find_batch_job(struct request *r, struct batch_job *out, struct err *e) MUST_CHECK;
-/* Refuses a job that is being deleted or terminated, or is completed. */
+/* Fails if the job is being deleted or terminated, or is completed; 0: it may get tasks. */
 int batch_job_goes_on(const struct batch_job *j, struct err *e) MUST_CHECK;
-/* A job or schedule may bring its own pool (autoPoolSpecification): then the sender must be allowed
- * to create pools. */
+/* If a job or schedule specifies its own pool (autoPoolSpecification), the sender must also have
+ * the right to create pools. */
 int batch_job_may_bring(struct request *r, const json_t *job, struct err *e) MUST_CHECK;
-/* "/jobs/ID", encoded; arena. */
+/* The path "/jobs/ID", percent-encoded, in the arena. */
 const char *batch_job_path(struct request *r, const char *name);
 
 #endif

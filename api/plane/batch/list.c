@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The form of pages of Azure Batch, the queries of its lists, and the lists of rows. Lists of rows
- * are made in slices (api/http/slices.h). A list belongs to its request. On the loop's thread.
+ * Lists of Azure Batch: the form of a page, the query parameters of lists, and lists of database
+ * rows. Lists of rows are made in slices (api/http/slices.h). A list belongs to its request. On the
+ * loop's thread.
  */
 #include "api/plane/batch/list.h"
 
@@ -40,7 +41,7 @@ static bool find_property(void *ctx, const char *s, size_t n, struct filter_term
     return false;
 }
 
-/* A state is compared as its number. */
+/* Replaces the name of a state in a filter by its number; false: there is no such state. */
 static bool take_state(const struct batch_filter *f, struct filter_literal *l)
 {
     int value = l->kind == FILTER_TEXT ? enum_from_name(f->values, l->text) : 0;
@@ -155,11 +156,12 @@ int batch_list_begin(struct request *r, const struct batch_list_kind *kind, stru
 
 /* --- lists of rows ---------------------------------------------------------------------------- */
 
-/* Rows that are fetched at a time, and rows that a filter checks at a time: about 3 us per row. */
+/* BATCH_ROWS: rows that are fetched at once. ASKED_ROWS: rows that a filter checks at once, at
+ * about 3 us per row. */
 #define BATCH_ROWS 128
 #define ASKED_ROWS 1000
-/* The most rows that a filter checks for one page, so that each request ends: a page may be short
- * or empty and still have a next page. */
+/* The most rows that a filter checks for one page, so that each request ends. Therefore a page may
+ * be short or empty although there is a next page. */
 #define ASKED_MAX 200000
 
 struct batch_walk {

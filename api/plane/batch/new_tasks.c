@@ -19,11 +19,11 @@
 #include "scheduler/front/batch/tasks.h"
 
 #define COLLECTION_MAX 100
-/* The most bytes of all ids that a task depends on; also of its ranges. */
+/* The most bytes of all ids on which a task depends, and the most ranges of such ids. */
 #define DEPENDS_BYTES  64000
 #define DEPENDS_RANGES 1000
 
-/* The job that gets the tasks. */
+/* The job to which tasks are added. */
 struct into {
     struct batch_job j;
     struct batch_job_spec spec;
@@ -116,7 +116,8 @@ static int check_action(const char *path, const json_t *options, struct err *e)
     return -1;
 }
 
-/* Refuses exit conditions with job actions unless the job's onTaskFailure performs them. */
+/* Refuses exit conditions with job actions unless onTaskFailure of the job is
+ * performexitoptionsjobaction. */
 static int check_actions(const struct into *in, const json_t *doc, struct err *e)
 {
     static const char *const single[] = {"preProcessingError", "fileUploadError", "default"};
@@ -139,7 +140,8 @@ static int check_actions(const struct into *in, const json_t *doc, struct err *e
     return 0;
 }
 
-/* A pool that runs multi-instance tasks has one slot a node. */
+/* Refuses a multi-instance task that takes several slots, because pools for such tasks have one
+ * slot per node. */
 static int check_slots(const struct batch_task *t, struct err *e)
 {
     if (t->instances <= 1 || t->slots == 1)
@@ -235,12 +237,13 @@ static json_t *refused(struct request *r, const json_t *body, const struct err *
                      "error", batch_error_json(r, words, e));
 }
 
-/* A refused entry does not prevent the others from being added. */
+/* Adds one task of a collection, and makes its entry in the reply. The entries after a refused one
+ * are still added. */
 static json_t *add_entry(struct request *r, const struct into *in, const json_t *body)
 {
     struct new_task k;
     struct err e;
-    batch_grant(r)->values = NULL; /* the values of the previous entry */
+    batch_grant(r)->values = NULL; /* forgets the error values of the previous entry */
     if (accept_task(r, in, body, &k, &e) < 0 ||
         st_tx(arm_of(r)->storage, "add task", insert, &k, &e) < 0)
         return refused(r, body, &e);

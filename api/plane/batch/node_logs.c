@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * uploadbatchservicelogs: uploads the records about a node between two instants as blobs below a
- * directory of a container, then replies. daemon.log and agent.log contain records of the daemon's
- * in-memory log about the node, and among them those from its agent; events.log contains the node's
- * changes of state from the database.
+ * directory of a container, then replies. daemon.log contains the records about the node in the
+ * daemon's in-memory log, agent.log those of them that its agent sent; events.log contains the
+ * node's changes of state from the database.
  */
 #include <string.h>
 
@@ -31,8 +31,8 @@ struct log_uploading {
     int64_t from_us, to_us;
     struct strbuf logs[LOGS]; /* an empty log is not uploaded */
     struct batch_destination to;
-    const char *directory; /* of blobs */
-    int at, done;          /* at: of the logs */
+    const char *directory; /* the directory in the container for the blobs */
+    int at, done;          /* at: index of the present log; done: number of uploaded logs */
     struct transfer_put *put;
 };
 
@@ -46,7 +46,8 @@ static void uploading_free(void *ctx)
 
 /* --- the log files of a node ------------------------------------------------------------------ */
 
-/* The log names links USER@MACHINE:PORT, or by the root of a local node. */
+/* Whether a log record is about the node. `subject`: the name of the node's link:
+ * USER@MACHINE:PORT, or for a local node the node root, which ends in the node's name. */
 static bool is_about(const struct log_uploading *u, const char *subject)
 {
     const char *behind = strrchr(subject, '/');
@@ -171,7 +172,7 @@ static int64_t time_of(const struct accepted *b, const char *name, int64_t other
     return text && timefmt_parse(text, &us) == 0 ? us : otherwise;
 }
 
-/* The start is not before the node joined the pool. */
+/* Reads the interval. It starts at the earliest when the node joined the pool. */
 static int read_times(struct log_uploading *u, const struct accepted *b, struct err *e)
 {
     u->from_us = time_of(b, "startTime", 0);

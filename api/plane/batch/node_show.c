@@ -55,7 +55,7 @@ struct node_nat {
     int port;
 };
 
-/* A member of the pool's document, as JSON text; NULL: missing. */
+/* A member of the pool's document as stored JSON text; NULL: the document lacks it. */
 static const char *member(struct request *r, const struct batch_pool *p, const char *const *path)
 {
     size_t n;
@@ -63,7 +63,7 @@ static const char *member(struct request *r, const struct batch_pool *p, const c
     return text ? arena_strndup(&r->arena, text, n) : NULL;
 }
 
-/* The member as the request's version shows it. */
+/* Renders the member in the form of the request's api-version. */
 static const char *shown(struct request *r, const struct batch_pool *p, const char *const *path,
                          const struct schema *s)
 {
@@ -121,7 +121,7 @@ static json_t *failure_of(const struct node_setup *s)
                      s->why ? s->why : "");
 }
 
-/* NULL: the node has run no start task. */
+/* Renders the execution of the node's start task; NULL: the node has run none. */
 static json_t *start_info(struct request *r, const struct node_setup *s)
 {
     if (s->node_id == 0)
@@ -149,8 +149,8 @@ static json_t *error_of(enum failure_code failure, const char *message, json_t *
                      details);
 }
 
-/* The errors of an unusable node. A closed node still finishes its tasks; when it holds none, its
- * row has the reason. */
+/* The errors of a node. A node whose disk failed is closed: it finishes its tasks, and until then
+ * the reason is in memory. An unusable node has the reason in its row. */
 static json_t *errors_of(const struct request *r, const struct node *nd)
 {
     const char *closed = fleet_node_closed(batch_of(r)->arm.fleet, nd->id);
@@ -171,7 +171,8 @@ static json_t *endpoint(const char *name, const char *protocol, const char *addr
                      "backendPort", back);
 }
 
-/* There is no address translation: a node is reached at its own address and backend port. */
+/* The endpoints of a node. Without address translation, each is the node's own address and the
+ * backend port. */
 static json_t *endpoints(const struct node_pool *p, const char *address)
 {
     json_t *list = json_array();

@@ -8,10 +8,10 @@
 #include "api/plane/batch/tasks.h"
 #include "storage/storage.h"
 
-/* The number of a node's recent tasks that it shows. */
+/* The most recent tasks of a node that a reply shows. */
 #define RECENT 10
 
-/* Counts the holdings that have slots: preparation and release tasks have none. */
+/* Counts the allocations that take slots. Preparation and release tasks take none. */
 static int count_running(struct request *r, struct shown_node *n, struct err *e)
 {
     struct allocation *live;
@@ -35,7 +35,7 @@ static int find_task(struct request *r, const struct batch_subtask *part, struct
     return rc == 0 ? err_set(e, ERR_STORAGE, NULL, "a subtask has no task") : rc;
 }
 
-/* The latest tasks by id, because ids grow in order of creation. */
+/* Finds the tasks with the greatest ids, which were created last. */
 static int find_recent(struct request *r, struct shown_node *n, struct err *e)
 {
     struct storage *st = arm_of(r)->storage;
@@ -81,7 +81,8 @@ struct ran {
     int exit_code;
     const char *failure;
     const struct container_seen *container;
-    bool gone; /* the container is gone; a subtask's container stays until the task ends */
+    /* the container was removed; a subtask's container is kept until the whole task has ended */
+    bool gone;
 };
 
 static struct ran ran_of(const struct recent_task *n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * User accounts for logins on a node: add, update, delete. A change is a row; the fleet then makes
- * the node follow its rows. Memory is the request's. On the loop's thread.
+ * User accounts for logins on a node: add, update, delete. A handler changes rows; the fleet then
+ * changes the accounts of the node. Memory is the request's. On the loop's thread.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
-/* The node; refuses a node that is not up. */
+/* Finds the node. Fails unless it is idle, running or offline. */
 static int node_up(struct request *r, struct batch_pool *p, struct shown_node *n, struct err *e)
 {
     if (node_of(r, p, n, e) < 0)
@@ -33,7 +33,7 @@ static const char *text_of(const struct accepted *b, const char *name)
     return json_string_value(json_object_get(b->doc, name));
 }
 
-/* Reads the login from the body; its password is wiped with the body. */
+/* Reads the user from the body. Returns the password, which is wiped together with the body. */
 static const char *read_login(struct request *r, const struct accepted *b,
                               struct batch_node_user *u)
 {

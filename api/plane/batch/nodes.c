@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lists and shows nodes, and handles their operations: reboot, reimage, start, deallocate,
- * scheduling, logins. The rows are the scheduler's; a handler calls the front for each change.
+ * scheduling, logins. The scheduler owns the rows of nodes; a handler asks it for each change.
  * Memory is the request's. On the loop's thread.
  */
 #include "api/plane/batch/nodes.h"
@@ -171,13 +171,14 @@ static int refuse_busy(const struct shown_node *n, struct err *e)
 }
 
 struct asking {
-    const struct schema *body; /* NULL: for a start; only deallocated nodes accept it */
-    const char *how;           /* the name of its option */
+    /* NULL: the operation is start; only a deallocated node can be started */
+    const struct schema *body;
+    const char *how; /* the name of the body's option, such as nodeReimageOption */
     enum node_wish wish;
     const char *action;
 };
 
-/* A node that rests keeps its files. */
+/* Refuses to deallocate a node that is to be wiped: a deallocated node keeps its files. */
 static int refuse_rest(const struct node *nd, struct err *e)
 {
     if (nd->wish != WISH_WIPE && nd->wish != IS_BEING_WIPED)
@@ -209,7 +210,7 @@ struct replied *compute_nodes_reboot(struct request *r)
     return ask(r, &k);
 }
 
-/* Until 2024 only pools of cloud services supported this operation. */
+/* In api-versions until 2024 only pools of cloud services supported this operation. */
 struct replied *compute_nodes_reimage(struct request *r)
 {
     static const struct asking k = {&schema_batch_reimage, "nodeReimageOption", WISH_WIPE,

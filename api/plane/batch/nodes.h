@@ -16,7 +16,7 @@ struct recent_task {
     struct batch_subtask part; /* number 0: the task itself */
 };
 
-/* A node with the properties that it shows; arena. */
+/* A node with the properties that replies show; in the arena. */
 struct shown_node {
     struct node nd;
     struct node_setup setup; /* node_id 0: the node has run no start task */
@@ -29,19 +29,21 @@ struct shown_node {
 };
 int node_look(struct request *r, const struct node *nd, struct shown_node *out,
               struct err *e) MUST_CHECK;
-/* node_tasks.c: reads the node's task counts and latest tasks. node_recent_tasks() lists the latest
- * tasks; NULL: none. */
+/* node_tasks.c: node_look_at_tasks() reads the node's task counts and latest tasks.
+ * node_recent_tasks() renders the latest tasks; NULL: there are none. */
 int node_look_at_tasks(struct request *r, struct shown_node *n, struct err *e) MUST_CHECK;
 json_t *node_recent_tasks(struct request *r, const struct shown_node *n);
-/* The pool and the node that the request's path names. */
+/* Finds the pool and the node that the request's path names. */
 int node_of(struct request *r, struct batch_pool *p, struct shown_node *out,
             struct err *e) MUST_CHECK;
 const char *node_path_of(struct request *r, const struct batch_pool *p, const struct node *nd,
                          const char *behind);
-/* The properties that all nodes of a pool take from the pool's document, which may be long. */
+/* Properties of the pool's document that all its nodes show. They are read once, because the
+ * document may be long. */
 struct node_pool {
     const struct batch_pool *row;
-    const char *start_task, *image; /* in the request's version; NULL: none; arena */
+    /* in the form of the request's api-version; NULL: the pool has none; in the arena */
+    const char *start_task, *image;
     struct node_nat *nats;
     size_t n_nats;
 };

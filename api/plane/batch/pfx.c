@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens PFX files and certificates with GnuTLS. The rounds of key derivation are counted first, and
- * bounded, because the work is done on the loop. Of the file only thumbprint and public part are
- * kept; its bytes are wiped. Keeps no state. On the loop's thread.
+ * Opens PFX files and certificates with GnuTLS. First counts the rounds of key derivation, and
+ * refuses too many, because they run on the loop's thread. Keeps only the thumbprint and the public
+ * part of a file, and wipes its bytes. No state. On the loop's thread.
  */
 #include "api/plane/batch/pfx.h"
 
@@ -13,10 +13,10 @@
 #include <sodium.h>
 #include <string.h>
 
-/* The most rounds of key derivation of a file, for all its parts together. They are done on the
- * loop. A bag is opened up to three times (here, for its key and for its certificates), and a round
- * of an old cipher is up to three hashes; GnuTLS does some millions of hashes a second. Programs
- * write some thousands. */
+/* The most rounds of key derivation for all parts of a file. The loop waits meanwhile: a bag is
+ * opened up to three times (here, for its key and for its certificates), a round of an old cipher
+ * is up to three hashes, and GnuTLS computes some millions of hashes a second. Usual programs write
+ * files with some thousands of rounds. */
 #define ROUNDS_MAX 100000
 
 static int refuse(struct err *e, const char *target, const char *what, int rc)
@@ -30,7 +30,7 @@ static int refuse_password(struct err *e, int rc)
     return refuse(e, "password", "the PFX file cannot be opened with this password", rc);
 }
 
-/* Adds the rounds that open the elements of a bag. */
+/* Adds the rounds that opening the elements of a bag takes. */
 static void count_elements(gnutls_pkcs12_bag_t bag, int64_t *rounds)
 {
     int n = gnutls_pkcs12_bag_get_count(bag);
@@ -45,7 +45,7 @@ static void count_elements(gnutls_pkcs12_bag_t bag, int64_t *rounds)
     }
 }
 
-/* Adds the rounds that open a bag and its elements. */
+/* Adds the rounds that opening a bag and its elements takes. */
 static int count_bag(gnutls_pkcs12_t pfx, int at, const char *password, int64_t *rounds)
 {
     gnutls_pkcs12_bag_t bag;
@@ -66,7 +66,8 @@ static int count_bag(gnutls_pkcs12_t pfx, int at, const char *password, int64_t 
     return rc;
 }
 
-/* Refuses the file before more rounds than these are done. A file without a MAC has none for it. */
+/* Refuses a file that needs more rounds than ROUNDS_MAX, before they are done. The check of a MAC
+ * needs rounds too; a file without a MAC needs none for it. */
 static int check_rounds(gnutls_pkcs12_t pfx, const char *password, struct err *e)
 {
     unsigned mac = 0;
@@ -83,7 +84,7 @@ static int check_rounds(gnutls_pkcs12_t pfx, const char *password, struct err *e
     return rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE ? 0 : refuse_password(e, rc);
 }
 
-/* The first certificate of the file, because it belongs to the private key. */
+/* Reads the first certificate of the file; this is the one of the private key. */
 static int read_pfx(const gnutls_datum_t *file, const char *password, gnutls_x509_crt_t *out,
                     struct err *e)
 {

@@ -15,11 +15,11 @@
 
 struct pfx {
     char thumbprint[THUMBPRINT_SIZE]; /* lower-case */
-    const char *public;               /* the certificate alone (DER), in base64; arena */
+    const char *public; /* the certificate without its key (DER), in base64; in the arena */
 };
 
-/* `password`: NULL or the password of a PFX file; `pfx` false: the certificate alone.
- * ERR_INVALID_PROPERTY: not a certificate, or a wrong password. */
+/* `pfx`: whether `data` is a PFX file; false: a certificate without its key. `password`: of the PFX
+ * file, or NULL. ERR_INVALID_PROPERTY: the data are no certificate, or the password is wrong. */
 int pfx_read(struct arena *a, const char *data, bool pfx, const char *password, struct pfx *out,
              struct err *e) MUST_CHECK;
 

@@ -85,7 +85,7 @@ int pool_load(struct request *r, const struct batch_front *f, const struct batch
     return 0;
 }
 
-/* Whether a secret at this path ("startTask.resourceFiles[0]...") belongs to the property. */
+/* Whether the secret at this path ("startTask.resourceFiles[0]...") is part of property `name`. */
 static bool is_of(const char *path, const char *name)
 {
     size_t n = strlen(name);
@@ -124,7 +124,7 @@ static bool same_secrets(const struct accepted *all, const struct accepted *give
     return true;
 }
 
-/* Whether the pool has nodes, or is to have some. */
+/* Whether the pool has nodes, or its target is more than 0 nodes. */
 static bool has_nodes(const struct batch_pool *p)
 {
     return p->has_dedicated > 0 || p->has_low > 0 || p->size.dedicated > 0 || p->size.low > 0;

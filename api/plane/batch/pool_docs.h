@@ -11,8 +11,8 @@
 #include "scheduler/formula/formula.h"
 #include "scheduler/front/batch/batch.h"
 
-/* The row of a new pool, without its account and creator. Texts belong to the document or the
- * arena. */
+/* Makes the row of a new pool, except its account and creator. Its texts belong to the document or
+ * the arena. */
 void pool_from(struct arena *a, const struct accepted *b, int64_t now_us, struct batch_pool *p);
 /* Creates the pool. ERR_CONFLICT: a pool of this name exists. */
 int pool_make(struct batch_front *f, struct batch_pool *p, const struct accepted *b,
@@ -22,22 +22,23 @@ int pool_make(struct batch_front *f, struct batch_pool *p, const struct accepted
  * document. */
 int pool_load(struct request *r, const struct batch_front *f, const struct batch_pool *p,
               struct accepted *out, struct err *e) MUST_CHECK;
-/* Replaces property `name` in `all`, with its secrets, by that property in `given`. `value`: its
+/* Replaces property `name` of `all`, and its secrets, by the property of `given`. `value`: the new
  * value; NULL or an empty list: removes the property. */
 void pool_replace(struct accepted *all, const struct accepted *given, const char *name,
                   json_t *value);
-/* Whether the pool's nodes fix property `name`, and `given` would change it. */
+/* Whether `given` would change property `name` although it cannot change while the pool has
+ * nodes. */
 bool pool_fixes(const struct batch_pool *p, const struct accepted *all,
                 const struct accepted *given, const char *name);
-/* Stores the document with the columns that come from it, and sets p->updated_us. */
+/* Stores the document and the columns that are copies from it, and sets p->updated_us. */
 int pool_store(const struct batch_front *f, struct arena *a, const struct accepted *b,
                int64_t updated_us, struct batch_pool *p, struct err *e) MUST_CHECK;
 
-/* Reads the deallocation option, and a duration (0: not given), from a document. */
+/* Read a deallocation option, and a duration in microseconds (0: not given), from the body. */
 enum dealloc_option pool_body_how(const struct accepted *b, const char *name);
 int64_t pool_body_us(const struct accepted *b, const char *name);
 
-/* For lists of pools: batch_rows.fetch. */
+/* The function batch_rows.fetch of lists of pools. */
 int batch_pools_fetch(const struct batch_list *l, const struct batch_slice *of, void **rows,
                       size_t *n, struct err *e) MUST_CHECK;
 

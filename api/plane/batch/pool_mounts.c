@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pool's nodes reach all that it mounts, so a mount is checked like a request to its storage
- * account. Memory is the request's. On the loop's thread.
+ * Checks the mounts of pools. Tasks can read and write all that their pool mounts, so a mount is
+ * checked like a request to its storage account. Memory is the request's. On the loop's thread.
  */
 #include "api/plane/batch/pool_mounts.h"
 
@@ -30,7 +30,7 @@ static const json_t *pool_in(const struct accepted *b, const char *at)
     return *at ? batch_part(b->doc, at) : b->doc;
 }
 
-/* False: it is not a share or container. */
+/* Reads entry `i` of the list; false: it mounts neither a share nor a container. */
 static bool mount_at(struct request *r, const json_t *list, size_t i, const char *at,
                      struct pool_mount *out)
 {
@@ -53,7 +53,8 @@ static const char *secret_of(struct request *r, const struct accepted *b,
     return text_of(b->secrets, arena_concat(&r->arena, m->path, ".", name));
 }
 
-/* Nodes of either priority may be made. */
+/* Finds the share or container of a mount; false: it names none. It is elsewhere only if this is so
+ * for nodes of both priorities, because the pool may get both. */
 static bool share_of(struct request *r, const struct accepted *b, const struct pool_mount *m,
                      const char *vm_size, struct share_name *out)
 {

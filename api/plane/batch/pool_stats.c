@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of pools: node time from rows; use of resources from the samples for automatic
- * scaling. Other pools have no samples, so they show 0.
+ * Statistics of pools: the time of nodes from rows, and the use of resources from samples. Only
+ * pools with automatic scaling have samples; others show 0.
  */
 #include "api/plane/batch/pool_stats.h"
 
@@ -37,7 +37,7 @@ int pool_core_time(struct request *r, int64_t pool_id, int64_t from_us, int64_t 
     return 0;
 }
 
-/* The i-th sample of the metric; 0 if it is missing. */
+/* The value of the metric in sample `i`; 0 if it is missing. */
 static double at(const struct samples *s, size_t i, enum sample_metric m)
 {
     double value = samples_value(s, i, m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Statistics of pools: the time of their nodes, and the load of their machines. The load is known
- * only for pools with automatic scaling: their samples are kept for a day.
+ * only for pools with automatic scaling, because only their samples are kept (for a day).
  */
 #ifndef API_PLANE_BATCH_POOL_STATS_H
 #define API_PLANE_BATCH_POOL_STATS_H
@@ -10,7 +10,7 @@
 
 #include "api/plane/batch/batch.h"
 
-/* The sums over pools. Begins zeroed. */
+/* Sums over several pools; all 0 at first. */
 struct pool_sums {
     int64_t core_us; /* microseconds times cores */
     int64_t samples;
@@ -18,7 +18,7 @@ struct pool_sums {
     double read_ops, write_ops, read, written, in, out;
 };
 
-/* The core time of a pool's nodes between two instants. */
+/* The core time (microseconds times cores) of a pool's nodes between two instants. */
 int pool_core_time(struct request *r, int64_t pool_id, int64_t from_us, int64_t to_us, int64_t *out,
                    struct err *e) MUST_CHECK;
 int pool_sums_add(struct request *r, const struct batch_pool *p, struct pool_sums *s,
@@ -26,8 +26,8 @@ int pool_sums_add(struct request *r, const struct batch_pool *p, struct pool_sum
 /* {"url", "startTime", "lastUpdateTime", "usageStats", "resourceStats"}. */
 json_t *pool_sums_json(struct request *r, const struct pool_sums *s, const char *path,
                        int64_t since_us);
-/* The statistics of one pool as text if the request has $expand=stats; else NULL. Lives as long as
- * the request. */
+/* The statistics of one pool as JSON text in the request's arena; NULL: the request lacks
+ * $expand=stats. */
 const char *pool_stats(struct request *r, const struct batch_pool *p, const char *path);
 
 #endif

@@ -20,7 +20,7 @@ static const char *formula_of(struct request *r, const struct accepted *b)
     return arena_strdup(&r->arena, json_string_value(json_object_get(b->doc, "autoScaleFormula")));
 }
 
-/* The pool's scaling: the values of the body, or else the present ones. */
+/* Reads the formula and interval of the body; a missing value is taken from the pool. */
 static int read_scaling(struct request *r, const struct batch_pool *p, const struct accepted *b,
                         struct batch_auto_scale *out, struct err *e)
 {

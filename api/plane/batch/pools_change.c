@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of pools: the document as a whole or in parts, the OS version, and sizes. Each checks the
- * conditions of the request against the stored pool first. Memory is the request's. On the loop's
- * thread.
+ * Changes of pools: the document as a whole or in parts, the OS version, and sizes. Each handler
+ * first checks the conditional headers of the request against the stored pool. Memory is the
+ * request's. On the loop's thread.
  */
 #include <strings.h>
 
@@ -34,7 +34,8 @@ static int replace(const struct batch_pool *p, struct accepted *stored,
     return 0;
 }
 
-/* `all`: removes the properties that are not given. */
+/* Changes the properties that the body gives. `all`: names of properties that are removed if the
+ * body lacks them; NULL: none. */
 static int change(struct request *r, const struct schema *s, const char *const *all,
                   struct batch_pool *p, struct err *e)
 {
@@ -78,7 +79,8 @@ struct replied *pools_patch(struct request *r)
 
 struct replied *pools_update(struct request *r)
 {
-    /* The newest version has no certificates, and does not touch those of the pool. */
+    /* Bodies of the newest api-version have no certificates, so they do not change those of the
+     * pool. */
     static const char *const all[] = {"certificateReferences", "startTask",
                                       "applicationPackageReferences", "metadata", NULL};
     struct batch_pool p;
@@ -89,8 +91,8 @@ struct replied *pools_update(struct request *r)
     return batch_reply_written(r, 204, pool_path_of(r, p.name, "/updateproperties"), p.updated_us);
 }
 
-/* Changes only the name of the OS version, because versions of cloud services, like images, are
- * only names here. */
+/* Changes only the name of the OS version: names of OS versions, like those of images, have no
+ * effect here. */
 static int upgrade(struct request *r, struct batch_pool *p, const struct accepted *given,
                    struct err *e)
 {
@@ -192,7 +194,7 @@ struct replied *pools_stop_resize(struct request *r)
     return batch_reply_written(r, 202, pool_path_of(r, p.name, "/stopresize"), p.updated_us);
 }
 
-/* The nodes in the list; arena. */
+/* Finds the nodes that the list names; in the arena. */
 static int find_nodes(struct request *r, const struct batch_pool *p, const json_t *list,
                       const struct node ***out, size_t *n, struct err *e)
 {

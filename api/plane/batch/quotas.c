@@ -10,7 +10,7 @@ static int may_add_job(struct storage *st, const struct batch_quotas *q, int64_t
                        struct err *e)
 {
     int64_t jobs, schedules;
-    if (q->jobs == 0) /* without a limit no count is needed; a count costs time for each row */
+    if (q->jobs == 0) /* 0: no limit, so do not count; counting takes time for each row */
         return 1;
     if (st_batch_job_unfinished(st, account_id, &jobs, e) < 0 ||
         st_batch_schedule_unfinished(st, account_id, &schedules, e) < 0)

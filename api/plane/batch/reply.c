@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the envelope, the ETag and the headers. Texts are the arena's. On the loop's thread.
+ * Writes OData's envelope, ETags and the headers of replies, and checks conditional headers. Texts
+ * are the arena's. On the loop's thread.
  */
 #include "api/plane/batch/reply.h"
 
@@ -44,8 +45,8 @@ int64_t batch_modified(const struct request *r, int64_t was_us)
     return r->now_us > was_us ? r->now_us : was_us + 1;
 }
 
-/* Refuses more than one condition. If-Unmodified-Since does not count with If-Match, nor
- * If-Modified-Since with If-None-Match. */
+/* Refuses more than one condition. With If-Match, If-Unmodified-Since is not counted; with
+ * If-None-Match, If-Modified-Since is not. */
 static int check_together(struct request *r, struct err *e)
 {
     bool match = request_header(r, "If-Match"), none = request_header(r, "If-None-Match");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds in a body, before anything is written, the parts that need the right
+ * Before anything is written, finds the parts of a body that need the right
  * batchaid/nodes/runAsAdmin/action: user accounts, start tasks and tasks that run on a node as root
  * or as the user of the daemon.
  */
@@ -28,7 +28,7 @@ static bool is_admin(const json_t *level)
     return text && strcasecmp(text, "admin") == 0;
 }
 
-/* The user accounts of a pool; NULL: the pool does not exist. The request's. */
+/* Sets *out to the user accounts of a pool, owned by the request; NULL: the pool does not exist. */
 static int load_accounts(struct request *r, const char *pool, json_t **out, struct err *e)
 {
     struct batch_pool p;
@@ -41,8 +41,8 @@ static int load_accounts(struct request *r, const char *pool, json_t **out, stru
     return rc < 0 ? -1 : 0;
 }
 
-/* Whether an account is an administrator. An unknown account is treated as one, because the pool
- * may get it later. `name` NULL: whether any account is. */
+/* Whether the account `name` is an administrator; NULL: whether any account is. An unknown account
+ * counts as an administrator, because the pool may get it later. */
 static bool account_is_admin(const json_t *accounts, const char *name)
 {
     bool known = accounts && !name;
@@ -65,7 +65,7 @@ static bool identity_is_admin(const json_t *identity, const json_t *accounts)
                 : is_admin(json_object_get(automatic, "elevationLevel"));
 }
 
-/* The site's setting for administrators on nodes, and the pool's accounts. */
+/* Whether the site makes administrators and containers root, and the accounts of the pool. */
 struct wide {
     bool admins, containers;
     const json_t *accounts;
@@ -73,7 +73,8 @@ struct wide {
 
 static bool member_asks(const char *name, const json_t *value, const struct wide *w);
 
-/* Recursion is bounded, because accepted documents are only as deep as their tables. */
+/* Whether a document asks for an administrator. The depth of the recursion is bounded, because
+ * accepted documents are not deeper than their schema tables. */
 static bool asks(const json_t *doc, const struct wide *w)
 {
     const char *name;
@@ -105,7 +106,7 @@ static bool site_is_wide(struct request *r, struct wide *w)
     return w->admins || w->containers;
 }
 
-/* 1: part of the document runs as an administrator. */
+/* 1: a part of the document runs as an administrator; 0: none does; -1: error. */
 static int asks_in(struct request *r, const json_t *doc, const char *pool, struct err *e)
 {
     json_t *accounts;
@@ -120,7 +121,8 @@ static int asks_in(struct request *r, const json_t *doc, const char *pool, struc
 
 /* --- the right -------------------------------------------------------------------------------- */
 
-/* A task's token may add administrator tasks if the task itself runs as an administrator. */
+/* Checks a request with a task's token: it may add administrator tasks only if the task itself runs
+ * as an administrator. */
 static int task_may(struct request *r, const struct batch_task *t, struct err *e)
 {
     struct batch_job j;
@@ -169,12 +171,13 @@ int batch_check_local(struct request *r, const char *vm_size, struct err *e)
 {
     if (is_for_all(r, vm_size))
         return 0;
-    /* the node already serves the task whose token this is */
+    /* the token's task already runs on such a node */
     int rc = batch_grant(r)->task ? 1 : batch_is_firsts(r, e);
     return rc == 0 ? access_refuse_local(r, e) : rc < 0 ? -1 : 0;
 }
 
-/* A pool that does not exist yet ("") may get any kind of node. */
+/* Checks the pool of a job. A pool that does not exist yet (size "") may later be of local
+ * nodes. */
 static int check_local_pool(struct request *r, const json_t *doc, const char *pool, struct err *e)
 {
     const char *made =

@@ -160,7 +160,7 @@ struct write {
     const char *secrets;
 };
 
-/* Reads the columns from the document. */
+/* Reads the values of columns from the document. */
 static void read_doc(struct request *r, struct batch_schedule *s)
 {
     struct batch_times t;
@@ -200,7 +200,8 @@ static int goes_on(const struct batch_schedule *s, struct err *e)
                    state_text((int)s->state));
 }
 
-/* Checks both jobs and schedules, because they share one set of ids. */
+/* Refuses the id of an existing job or schedule, because jobs and schedules share one set of
+ * ids. */
 static int check_new(struct request *r, const char *name, struct err *e)
 {
     struct batch_schedule there;
@@ -250,7 +251,8 @@ struct replied *schedules_add(struct request *r)
     return batch_reply_written(r, 201, path_of(r, s.name), s.updated_us);
 }
 
-/* All secrets belong to the job specification, so they are replaced with it. */
+/* The schedule's secrets after the change. All of them belong to the job specification, so a new
+ * specification replaces all. */
 static const char *secrets_after(struct request *r, const struct accepted *given,
                                  const struct batch_schedule *s, int *rc, struct err *e)
 {
@@ -267,7 +269,7 @@ static int update(struct storage *st, void *ctx, struct err *e)
     return st_batch_schedule_update(st, w->s, w->secrets, e);
 }
 
-/* Replaces the given properties; `whole`: also resets the properties that are not given. */
+/* Replaces the properties in the body. `whole`: also resets the properties that the body lacks. */
 static struct replied *change(struct request *r, const struct schema *schema, bool whole)
 {
     struct batch_schedule s;
@@ -310,7 +312,7 @@ static int move(struct storage *st, void *ctx, struct err *e)
     return st_batch_schedule_move(st, ctx, e);
 }
 
-/* `from`: the states in which the action is possible, as bits 1 << state. */
+/* Sets the state `to`. `from`: the states in which this is possible, as bits 1 << state. */
 static struct replied *act(struct request *r, unsigned from, enum batch_schedule_state to,
                            int status, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The data plane as a service: its rows, versions and headers.
+ * The data plane as a service: its routes, versions and headers.
  */
 #include <string.h>
 #include <strings.h>

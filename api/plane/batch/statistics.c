@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The usage of an account, computed from the existing rows: tasks of deleted jobs and nodes that
- * have left do not count. Memory is the request's. On the loop's thread.
+ * The usage of an account. It is computed from the rows that exist now, so tasks of deleted jobs
+ * and removed nodes do not count. Memory is the request's. On the loop's thread.
  */
 #include <ctype.h>
 
@@ -84,7 +84,7 @@ static int read_time(struct request *r, const char *name, int64_t fallback, int6
                    name);
 }
 
-/* The default is the last complete half hour. */
+/* Reads the interval that the request asks for; the default is the last complete half hour. */
 static int read_interval(struct request *r, int64_t *from_us, int64_t *to_us, struct err *e)
 {
     int64_t last = r->now_us - r->now_us % INTERVAL_US;
@@ -136,7 +136,8 @@ static int render_usage(const struct batch_list *l, const void *row, struct strb
     return 0;
 }
 
-/* An entry for each pool that existed in the interval, for the whole interval. */
+/* Replies with one entry for each pool that existed in the interval; an entry is about the whole
+ * interval. */
 struct replied *usage_of_pools(struct request *r)
 {
     static const struct batch_filter filters[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Statistics of jobs, schedules and tasks, for $expand=stats. Processor time and I/O come from the
- * record of use; they are 0 for processes that no node measured.
+ * Statistics of jobs, schedules and tasks, for $expand=stats. Processor time and I/O are from the
+ * usage record; they are 0 for processes that no node measured.
  */
 #ifndef API_PLANE_BATCH_STATS_H
 #define API_PLANE_BATCH_STATS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of a task for the page: a directory at a time, and one file by ranges. The names of a
- * directory come from the node in any order, and are sorted here; the page continues after a name.
+ * Files of a task for the page: lists of one directory, and ranges of one file. A node sends the
+ * names of a directory in any order; they are sorted here. The next page begins after the last name
+ * of a page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct task_files {
     size_t n;
 };
 
-/* The task's files, and the path in them that the query names; "": the directory of the task. */
+/* Finds the directory of the task's files, and the path in the query; "": the directory itself. */
 static int find_place(struct request *r, const struct batch_task *t, struct files_place *out,
                       struct err *e)
 {
@@ -60,7 +61,7 @@ static struct replied *show(struct task_files *l)
     return page_reply(page);
 }
 
-/* Borrows the name until show(). Leaves out the names of earlier pages; there may be many. */
+/* Adds an entry; the name is borrowed until show(). Leaves out the names of earlier pages. */
 static void add(struct task_files *l, const char *name, const struct node_dir_entry *en)
 {
     if (strcmp(name, l->rows.page->after) <= 0)
@@ -71,7 +72,8 @@ static void add(struct task_files *l, const char *name, const struct node_dir_en
                                         .mtime_us = en->is_dir ? 0 : en->mtime_us};
 }
 
-/* The directory itself may not be there yet. */
+/* Replies with the entries. The directory of the task may not exist yet; then it is shown as
+ * empty. */
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct task_files *l = ctx;
@@ -92,8 +94,8 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     request_finish(l->r, show(l));
 }
 
-/* A directory of rows is the common beginning of their paths up to a slash; the rows come in the
- * order of their paths. */
+/* Lists a directory of a seeded task, whose files are rows: the rows whose paths begin with the
+ * directory's path and a slash. Rows are in the order of their paths. */
 static struct replied *list_seeded(struct task_files *l)
 {
     struct arena *a = &l->r->arena;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ids of tasks. A task's id is the name of its directory on a node, so tasks of a job must differ
- * in it: those that are added, and the manager, preparation and release tasks of the job itself.
+ * Ids of tasks. A task's id is the name of its directory on a node. Therefore all tasks of a job
+ * have different ids, including its manager, preparation and release tasks.
  */
 #include <strings.h>
 

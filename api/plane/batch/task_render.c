@@ -38,7 +38,7 @@ void batch_container_add(struct request *r, const struct container_seen *c, bool
         json_object_set_new(o, "containerInfo", json_loads(text, 0, NULL));
 }
 
-/* The node of a task or subtask, or its last one. Returns the number of members. */
+/* Fills `out` with the present or last node of a task or subtask. Returns the number of members. */
 static size_t add_node(struct request *r, const struct batch_task *t, const char *node,
                        const char *dir, struct over out[6])
 {
@@ -121,7 +121,7 @@ void batch_subtask_render(struct request *r, const struct batch_task *t,
     const char *dir = arena_printf(&r->arena, "%s/%d", batch_task_dir(&r->arena, t), s->number);
     struct over node[6];
     size_t n_node = add_node(r, t, s->node_name, dir, node);
-    /* A subtask's container stays until the task ends. */
+    /* A subtask's container is kept until the whole task has ended. */
     bool gone = s->state != BATCH_TASK_RUNNING && t->state != BATCH_TASK_RUNNING;
     const struct over over[] = {
         SHOW_INT("id", s->number),

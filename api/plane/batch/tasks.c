@@ -125,7 +125,7 @@ static int render_subtask(const struct batch_list *l, const void *row, struct st
     return 0;
 }
 
-/* Empty for a task of one node, and for a task that waits for its nodes (again). */
+/* Lists subtasks. A task of one node has none, nor has a task that waits for its nodes. */
 struct replied *batch_tasks_list_subtasks(struct request *r)
 {
     static const struct batch_rows rows = {
@@ -184,7 +184,7 @@ static int begin(struct request *r, struct batch_task *t, struct task_change *k,
     return 0;
 }
 
-/* PUT replaces all constraints; missing ones get their defaults and the job's values. */
+/* PUT replaces all constraints. A missing constraint gets its default, or the job's value. */
 struct replied *batch_tasks_update(struct request *r)
 {
     struct batch_task t;
@@ -236,7 +236,7 @@ struct replied *batch_tasks_delete(struct request *r)
     return batch_reply_written(r, 200, batch_task_path(r, t.job_name, t.name), 0);
 }
 
-/* Only a failed task of an active job can run again. */
+/* Reactivation: only a failed task of an active job can run again. */
 static int check_again(struct request *r, const struct batch_task *t, struct err *e)
 {
     struct batch_job j;
