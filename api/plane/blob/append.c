@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Append blobs: each request adds a block at the end of the file, in place. Two such requests for
- * one blob run one after the other (storage/write_lock.h). For a small block, the blob's new row
- * and the bytes are durable in the journal before the file grows, so that a start of the daemon can
- * add the bytes. For a large block only the intent is durable, so that a start can cut off bytes
- * that have no row (storage/shares/journal.h). A sealed blob grows no more.
+ * one blob run one after the other (api/plane/storage/write_lock.h). For a small block, the blob's
+ * new row is durable in the database, and the bytes in the journal, before the file grows; so a
+ * restarted daemon can add the bytes. For a large block only the intent is durable, so a restarted
+ * daemon can cut off bytes that have no row (storage/shares/journal.h). No block can be added to a
+ * sealed blob.
  *
  *   small: noted, with the bytes -> durable -> added -> 201
  *   large: intent -> durable -> added, on disk -> noted -> durable -> 201
@@ -37,7 +38,7 @@ static int read_number(struct request *r, const char *name, uint64_t *out, struc
     return 1;
 }
 
-/* Whether the blob may grow, or be sealed. */
+/* Checks whether the blob may get a block, or may be sealed. */
 static int check_blob(struct blob_work *w, const struct file_facts *f, const char *what,
                       struct err *e)
 {
@@ -90,12 +91,13 @@ static void refuse(struct blob_work *w, const struct err *e)
 struct appending {
     struct blob_work *w;
     struct files_write what;
-    uint8_t md5[FILES_MD5]; /* that is expected */
-    int64_t mtime_ns;       /* the file's next time, if the journal has the bytes */
+    uint8_t md5[FILES_MD5]; /* the MD5 that the block must have */
+    /* the modification time of the file with the block, if the journal has the bytes */
+    int64_t mtime_ns;
     struct journal_entry entry;
     bool is_guarded;
     struct file_facts was;     /* the file without the block */
-    struct file_result result; /* of the append */
+    struct file_result result; /* result of the append */
     struct err why;            /* it fails */
 };
 
@@ -112,13 +114,14 @@ static void not_appended(struct appending *x, const struct err *why, enum file_f
     refuse(x->w, &e);
 }
 
-/* Sets the blob's item to its state with the block. */
+/* Changes the blob's item in memory to its state with the block. */
 static void grow(struct appending *x, const struct file_facts *f)
 {
     struct request *r = x->w->r;
     struct share_item *i = &x->w->item;
     i->blocks = arena_printf(&r->arena, "[%d]", append_count(i) + 1);
-    item_follow_file(i, &x->was); /* the MD5 is the client's, until a job writes the file */
+    /* keeps the MD5 that a client set, unless a job has written the file since */
+    item_follow_file(i, &x->was);
     item_revise(r, i);
     lease_written(r, i);
     item_set_file(i, f);
@@ -161,7 +164,7 @@ static void on_grown(void *ctx, const struct err *why, const struct file_result 
         return;
     }
     item_set_file(&x->w->item, &f->facts);
-    /* Notes the real time if the file system did not keep the intended one. */
+    /* Stores the real modification time if the file system did not keep the intended one. */
     int rc = f->facts.mtime_ns == x->mtime_ns ? 0 : st_item_put(s->storage, &x->w->item, &e);
     if (f->owes) {
         journal_placed(s->journal, &x->entry, upload);
@@ -189,7 +192,7 @@ static void on_durable(void *ctx, const struct err *why)
     files_grow(s->files, &what, x->mtime_ns, on_grown, x);
 }
 
-/* A time that no other change of the file has. */
+/* A modification time that no other change of the file has. */
 static int64_t time_of(struct request *r, const struct file_facts *before)
 {
     int64_t given = files_time_ns(azstorage_of(r)->files);
@@ -223,8 +226,8 @@ static int keep(struct appending *x, const struct file_facts *f, struct err *e)
     return -1;
 }
 
-/* Whether the journal keeps the bytes. Not if their hash must be checked: the worker that writes
- * does that. */
+/* Whether the journal keeps the bytes. It does not if their hash must be checked, because only the
+ * worker that writes the file checks hashes. */
 static bool is_kept(const struct appending *x)
 {
     const struct azstorage *s = azstorage_of(x->w->r);
@@ -234,8 +237,8 @@ static bool is_kept(const struct appending *x)
 
 /* --- any other -------------------------------------------------------------------------------- */
 
-/* The file is without the block again. If it could not be cut, the intent stays, and the next start
- * does it. */
+/* Called when the block has been cut off the file again. If this failed, the intent stays in the
+ * journal, and the next start of the daemon cuts the block off. */
 static void on_cut_back(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct appending *x = ctx;
@@ -250,7 +253,8 @@ static void take_back(struct appending *x, const struct err *why)
     files_cut_back(azstorage_of(x->w->r)->files, &x->what.at, &x->was, x->what.n, on_cut_back, x);
 }
 
-/* Unless the append says that it added bytes, the present bytes are somebody else's. */
+/* The append failed. The block is cut off only if the result shows that bytes were added; otherwise
+ * bytes at the end of the file are from another writer. */
 static void not_added(struct appending *x, const struct err *why, const struct file_result *f)
 {
     struct err e;
@@ -371,10 +375,11 @@ static void append_later(struct request *r)
     blob_change_later(r, append);
 }
 
-/* A body that is taken apart in its place. */
+/* A structured message, from which the frames are removed in place. */
 struct unframing {
     struct structured frames;
-    size_t read, written; /* bytes of the body */
+    /* bytes of the body that were read; bytes of content that were written back */
+    size_t read, written;
 };
 
 #define UNFRAMED_AT_ONCE ((size_t)4 * 1024 * 1024) /* bytes; a few ms */
@@ -425,8 +430,7 @@ struct replied *azblob_append(struct request *r)
 
 /* --- sealed ----------------------------------------------------------------------------------- */
 
-/* Changes the row alone, and not at all if the blob is sealed already.
- * https://learn.microsoft.com/rest/api/storageservices/append-blob-seal */
+/* Seals the blob: changes only its row, and nothing if the blob is sealed already. */
 static void seal(struct blob_work *w, const struct file_facts *f)
 {
     struct request *r = w->r;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Append Block From URL: the bytes of a blob or file of this daemon's accounts, or of a part of it,
- * are read as if they were the request's body, and counted like it. Then the block is appended as
- * any other. The source is read before the blob has its turn, so a blob may be appended to itself.
+ * are read as if they were the request's body, and count as such in limits. Then the block is
+ * appended like any other. The source is read before the request holds the target blob's turn
+ * (write_lock.h), so a blob may be appended to itself.
  *
  * opened -> piece -> ... -> piece -> compared with the hashes -> appended
  *
- * If the source is overwritten between the looks at its row and at its file, it is opened again in
- * its own turn.
+ * If the source was overwritten between the reads of its row and of its file, the request takes the
+ * source's turn and opens it again.
  *   https://learn.microsoft.com/rest/api/storageservices/append-block-from-url
  */
 #include <gnutls/crypto.h>
@@ -28,11 +29,12 @@ struct append_copy {
     struct file_range range;
     struct file *file;      /* owned; NULL: not open */
     uint64_t since;         /* turns_now() before the source's notes were read */
-    struct turn turn;       /* the source's turn, if the source was overwritten meanwhile */
-    uint8_t md5[FILES_MD5]; /* that the bytes must have, if has_md5 */
+    struct turn turn;       /* the source's turn, taken if the source was overwritten meanwhile */
+    uint8_t md5[FILES_MD5]; /* the MD5 that the bytes must have, if has_md5 */
     uint64_t crc64;
     bool has_md5, has_crc64;
-    gnutls_hash_hd_t md5_so_far; /* of the bytes read, piece by piece; NULL: there is none */
+    /* MD5 of the bytes that were read, computed piece by piece; NULL: no MD5 is needed */
+    gnutls_hash_hd_t md5_so_far;
     uint64_t crc64_so_far;
 };
 
@@ -45,7 +47,7 @@ static void copy_free(void *ctx)
         gnutls_hash_deinit(c->md5_so_far, NULL);
 }
 
-/* Nothing of the source is needed any more. */
+/* Releases the source: its file and its turn. */
 static void leave(struct append_copy *c)
 {
     request_release(c->r);
@@ -60,7 +62,7 @@ static void fail(struct append_copy *c, const struct err *e)
 
 /* --- read ------------------------------------------------------------------------------------- */
 
-/* A piece at a time: 100 MiB at once would hold the loop. */
+/* Adds one piece to the hashes. Hashing all 100 MiB at once would block the loop. */
 static void hash(struct append_copy *c, const char *bytes, size_t n)
 {
     if (c->has_crc64)
@@ -127,7 +129,8 @@ static void take(struct append_copy *c, const char *bytes, size_t n)
 
 /* --- opened ----------------------------------------------------------------------------------- */
 
-/* The bytes to read first; runs on a worker. The loop checks the range before it reads further. */
+/* The range of bytes that is read first; runs on a worker. The loop checks the range before it
+ * reads more. */
 static struct file_range choose(const char *text, uint64_t size)
 {
     uint64_t first = 0, last = 0;
@@ -136,7 +139,8 @@ static struct file_range choose(const char *text, uint64_t size)
     return text ? (struct file_range){first, last - first + 1} : (struct file_range){0, size};
 }
 
-/* Opens the source again, in its turn, if its bytes and notes may be of two versions. */
+/* If the source's bytes and row may be of two versions, waits for its turn to open it again: true.
+ * False: they are of one version. */
 static bool open_in_turn(struct append_copy *c, const struct file_facts *f)
 {
     if (c->turn.is_held || !source_is_torn(c->r, &c->from, f, c->since))

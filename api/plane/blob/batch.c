@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Batches: up to some hundred deletions or tier changes of blobs in one request. Each inner request
- * is carried out as if it had come alone, and has its own reply; the order may change. An error of
- * the whole batch is its only reply, without a Content-ID.
+ * is carried out like a separate request, and has its own reply; the order may change. If the whole
+ * batch is refused, the reply has one part, the error, without a Content-ID.
  *
  * read -> accepted, in steps -> carried out, in steps -> all answered -> 202
  *
@@ -70,7 +70,7 @@ static REPLIED reply_all(struct blob_batch *b)
     return reply_parts(b->r, boundary, &text);
 }
 
-/* Refuses the whole batch, in the form of the reply to one of its requests. */
+/* Refuses the whole batch. The error has the form of the reply to one inner request. */
 static REPLIED refuse_all(struct request *r, const struct err *e)
 {
     struct strbuf text = STRBUF_INIT;
@@ -97,7 +97,8 @@ static void carry_out(struct request *r, void *ctx)
 {
     struct blob_batch *b = ctx;
     size_t end = b->next + STEP < b->n_inner ? b->next + STEP : b->n_inner;
-    /* otherwise the answer of the last request ends the whole reply */
+    /* Computed before the loop: the answer to the last inner request ends the whole request, and
+     * `b`. */
     bool more = end < b->n_inner;
     while (b->next < end)
         request_inner_go(b->inner[b->next++], on_answered, b);
@@ -107,7 +108,8 @@ static void carry_out(struct request *r, void *ctx)
 
 /* --- accepted ------------------------------------------------------------------------------- */
 
-/* The path without the account. At a port of one service, clients may leave the account out. */
+/* The path of an inner request without the account. At a port of one service, clients may leave the
+ * account out. */
 static const char *path_of(struct request *r, const char *target)
 {
     const char *path = arena_strndup(&r->arena, target, strcspn(target, "?"));

@@ -39,7 +39,7 @@ struct batch_reading {
     struct arena *arena;
     const char *p, *end;
     const char *boundary;
-    const char *line; /* the last one, without its end */
+    const char *line; /* the line that was read last, without its line end */
     size_t n;
     enum { IS_TEXT, IS_BOUNDARY, IS_END } kind;
     bool over; /* there is no further line */
@@ -58,11 +58,11 @@ static void classify(struct batch_reading *in)
     left -= last ? 2 : 0;
     for (size_t i = 0; i < left; i++)
         if (!strchr(BLANKS, rest[i]))
-            return; /* a text that only begins like a boundary */
+            return; /* a line of text that only begins like a boundary */
     in->kind = last ? IS_END : IS_BOUNDARY;
 }
 
-/* -1: a line that is too long, or has bytes that no text has. */
+/* Reads the next line. -1: the line is too long, or contains control characters. */
 static int next_line(struct batch_reading *in, struct err *e)
 {
     in->over = in->p == in->end;
@@ -113,7 +113,7 @@ static bool split(struct batch_reading *in, struct named_value *out)
 
 /* --- parts ---------------------------------------------------------------------------------- */
 
-/* The headers of the part itself, up to the empty line. */
+/* Reads the headers of the part itself, up to the empty line. */
 static int read_own(struct batch_reading *in, size_t number, struct batch_part *out, struct err *e)
 {
     struct named_value one;
@@ -153,7 +153,8 @@ static int read_request_line(struct batch_reading *in, size_t number, struct bat
     return 0;
 }
 
-/* Up to the boundary behind the part: a request of a batch has no body. */
+/* Skips empty lines up to the boundary after the part. Refuses other text, because a request of a
+ * batch has no body. */
 static int skip_rest(struct batch_reading *in, size_t number, struct err *e)
 {
     while (in->kind == IS_TEXT) {

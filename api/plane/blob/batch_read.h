@@ -30,10 +30,10 @@ struct batch_parts {
     size_t n;
 };
 
-/* The boundary in a Content-Type; NULL: not multipart/mixed, or no boundary. */
+/* The boundary in a Content-Type; NULL: the type is not multipart/mixed, or has no boundary. */
 const char *batch_boundary(struct arena *a, const char *content_type);
-/* Texts are the arena's. AZSTORAGE_INPUT: not a batch, or an empty one; AZSTORAGE_BATCH_COUNT: too
- * many parts. */
+/* Reads the parts; their texts are in the arena. AZSTORAGE_INPUT: the body is no batch, or an empty
+ * one; AZSTORAGE_BATCH_COUNT: it has too many parts. */
 int batch_read(struct arena *a, const char *body, size_t n, const char *boundary,
                struct batch_parts *out, struct err *e) MUST_CHECK;
 

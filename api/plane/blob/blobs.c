@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Existing blobs: download, properties, changes of their notes, leases, deletion.
+ * Existing blobs: download, properties, changes of their rows (metadata, properties, MD5), leases,
+ * deletion.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -60,18 +61,18 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
 
 /* --- sent ----------------------------------------------------------------------------------- */
 
-/* A download of a blob. If the file was opened while a change ran, opens it again in the blob's
- * turn. */
+/* A download of a blob. If the file was opened during a change of the blob, waits for the blob's
+ * turn (write_lock.h) and opens the file again. */
 struct blob_reading {
     struct request *r;
     struct turn turn;
     uint64_t since;
     bool later;
-    /* the request wants one of the hashes; the hashed bytes are known */
+    /* whether the request wants this hash; whether `hash` has been computed */
     bool md5, crc64, is_hashed;
-    bool framed;             /* it wants a structured message */
-    struct file_range range; /* that is hashed */
-    struct file_facts facts; /* of the hashed file */
+    bool framed;             /* the request wants a structured message */
+    struct file_range range; /* the range that is hashed */
+    struct file_facts facts; /* facts of the file that was hashed */
     char hash[MD5_TEXT];
 };
 
@@ -88,7 +89,7 @@ static void refuse_reading(struct blob_reading *g, const struct err *e)
     request_finish(r, reply_err(r, e));
 }
 
-/* Whether the hash belongs to an earlier file than `f`. */
+/* Whether the hash was computed from an earlier file than `f`. */
 static bool is_other_file(const struct blob_reading *g, const struct file_facts *f)
 {
     return g->is_hashed && !item_same_file(f, &g->facts);
@@ -171,7 +172,7 @@ static void on_hashed(void *ctx, const struct err *why, const struct file_result
     }
 }
 
-/* Hashes a range before its first byte is sent, because the head contains the hash. */
+/* Hashes the range before its first byte is sent, because the hash is in the reply's headers. */
 static void hash(struct blob_reading *g, const struct file_place *at)
 {
     struct files *files = azstorage_of(g->r)->files;
@@ -212,7 +213,7 @@ static bool says_true(const struct request *r, const char *name)
     return text && strcasecmp(text, "true") == 0;
 }
 
-/* Which hashes the reply has to have: at most one. */
+/* Reads which hash the request asks for: at most one. */
 static int read_hashes(struct blob_reading *g, struct err *e)
 {
     int framed = structuring_wanted(g->r, e);
@@ -289,7 +290,8 @@ struct replied *azblob_set_metadata(struct request *r)
     return blob_change(r, set_metadata);
 }
 
-/* The MD5 is of the present file: notes about an earlier file, and its archiving, end. */
+/* Sets the MD5 of the present file. If the item describes an earlier file, its notes (such as its
+ * archiving) end, and it now describes this file. */
 static void set_md5(struct blob_work *w, const struct file_facts *f, const char *md5)
 {
     if (md5 && !item_is_of(&w->item, f)) {
@@ -300,7 +302,7 @@ static void set_md5(struct blob_work *w, const struct file_facts *f, const char 
     w->item.md5 = md5;
 }
 
-/* Sets all properties: clears those that the request does not give. */
+/* Sets all properties; clears those that the request lacks. */
 static void set_properties(struct blob_work *w, const struct file_facts *f)
 {
     struct err e;
@@ -322,7 +324,8 @@ struct replied *azblob_set_properties(struct request *r)
 
 /* --- leased --------------------------------------------------------------------------------- */
 
-/* Does not check the lease id here; the action itself does. */
+/* Carries out a lease action. The caller has not checked the lease id, because the action checks
+ * it. */
 static void lease(struct blob_work *w, const struct file_facts *f)
 {
     struct request *r = w->r;

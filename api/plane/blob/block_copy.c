@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Put Block From URL: makes a block from a blob or file of this daemon's accounts, or from a part
- * of one. Like any block it needs neither a look at the blob nor its turn.
- * https://learn.microsoft.com/rest/api/storageservices/put-block-from-url
+ * of one. Like any block, it is written without reading the blob and without the blob's turn
+ * (write_lock.h). https://learn.microsoft.com/rest/api/storageservices/put-block-from-url
  */
 #include "api/http/body.h"
 #include "api/plane/blob/handlers.h"
@@ -17,7 +17,7 @@ struct block_copy {
     struct file_upload *upload; /* owned */
     struct file_facts source;   /* as it was looked at */
     uint64_t since;             /* turns_now() before the source's notes were read */
-    struct turn turn;           /* the source's turn, if the source was overwritten meanwhile */
+    struct turn turn; /* the source's turn, taken if the source was overwritten meanwhile */
 };
 
 static void finish(struct block_copy *c, struct replied *done)
@@ -30,7 +30,8 @@ static void fail(struct block_copy *c, const struct err *e)
     finish(c, reply_err(c->r, e));
 }
 
-/* Looks again, in the source's turn, if the bytes and the notes may be of two versions. */
+/* If the source's bytes and row may be of two versions, waits for its turn to read them again:
+ * true. False: they are of one version. */
 static bool look_in_turn(struct block_copy *c, const struct file_facts *f)
 {
     if (c->turn.is_held || !source_is_torn(c->r, &c->from, f, c->since))

@@ -7,20 +7,20 @@
  *                            |                                                      ^
  *                            '-----> CHOOSING -> OPENING -> COPYING -> PLACING -> CLEANING
  *
- *   WAITING   the blob's turn is another's
- *   LOOKING   the turn has come: the blob's row is read, and its file looked at
- *   LISTING   the folder of the waiting blocks is listed
- *   SHOWING   Get Block List: the reply is made, some blocks per turn of the loop
- *   CHOOSING  Put Block List: the blocks of the request's list are found
- *   OPENING   the upload is opened; again, if the blob has to go aside
- *   COPYING   blocks are copied, as many at a time as lie in one folder
- *   PLACING   the blob gets its place (placing.c)
- *   CLEANING  the folder of the waiting blocks is removed
+ *   WAITING   another request holds the blob's turn (write_lock.h)
+ *   LOOKING   this request holds the turn; reads the blob's row and the facts of its file
+ *   LISTING   lists the folder of the waiting (uncommitted) blocks
+ *   SHOWING   Get Block List: renders the reply, some blocks per turn of the loop
+ *   CHOOSING  Put Block List: finds the blocks of the request's list
+ *   OPENING   opens the upload; a second time if the blob's file must be in the hidden folder
+ *   COPYING   copies blocks, all adjacent blocks of one folder at a time
+ *   PLACING   puts the new blob in its place (placing.c)
+ *   CLEANING  removes the folder of the waiting blocks
  *   OVER      the reply is finished
  *
- * An error leads to OVER. From LOOKING to OVER the request has the blob's turn, also to show the
- * blocks: what they are stands in the row, the file and the folder. The request owns the work, and
- * its connection is suspended until the reply. All runs on the loop's thread.
+ * An error leads to OVER. From LOOKING to OVER the request holds the blob's turn, also for Get
+ * Block List, because row, file and folder together say which blocks exist. The request owns the
+ * work, and its connection is suspended until the reply. All runs on the loop's thread.
  */
 #include <assert.h>
 #include <string.h>
@@ -51,20 +51,21 @@ enum blocks_phase {
     BLOCKS_OVER
 };
 
-/* The place of a block's bytes. */
+/* Where the bytes of a block are. */
 struct from {
-    bool waiting; /* in the folder of waiting blocks */
+    /* true: a file in the folder of waiting blocks; false: a part of the blob's file */
+    bool waiting;
     struct file_part part;
 };
 
 /* Put Block List. */
 struct commit {
     struct share_item item;     /* the row to write */
-    uint64_t crc64;             /* of the request's list */
-    const struct xml *next_xml; /* the next block of the list; NULL: all are read */
-    const struct block **by_id; /* arena: committed ones */
-    struct blocks blocks;       /* arena: the blocks of the new blob */
-    struct from *from;          /* and the place of each; as many */
+    uint64_t crc64;             /* CRC64 of the request's list */
+    const struct xml *next_xml; /* the next block to read from the list; NULL: all have been read */
+    const struct block **by_id; /* committed blocks sorted by id; in the arena */
+    struct blocks blocks;       /* the blocks of the new blob; in the arena */
+    struct from *from;          /* the place of each of these blocks */
     size_t copied, copying;     /* parts that were copied; parts that are being copied */
     struct file_upload *upload; /* owned */
     struct placing placing;
@@ -77,8 +78,8 @@ struct block_listing {
         const char *name;
         const struct blocks *blocks;
     } list[2];
-    size_t n, at; /* lists; the next one */
-    size_t block; /* the next of its blocks */
+    size_t n, at; /* number of lists; index of the present list */
+    size_t block; /* index of the next block of the present list */
 };
 
 /* A request that needs the list of a blob's blocks. */
@@ -86,7 +87,7 @@ struct blocks_work {
     struct request *r;
     enum blocks_phase phase;
     struct blob blob;
-    bool exists; /* the blob exists, with these facts */
+    bool exists; /* whether the blob exists; then `facts` is set */
     struct file_facts facts;
     struct blocks committed, waiting;
     struct turn turn;
@@ -94,7 +95,7 @@ struct blocks_work {
     struct block_listing *showing;
 };
 
-/* Enters a phase and begins its work; defined below, with the table of phases. */
+/* Enters a phase and begins its work. Defined below, after the table of phases. */
 static void enter(struct blocks_work *b, enum blocks_phase phase);
 
 static void finish(struct blocks_work *b, struct replied *done)
@@ -221,7 +222,7 @@ static void add_block(struct strbuf *text, struct arena *a, const struct block *
     xml_close(text, "Block");
 }
 
-/* Adds up to `max` blocks of the list that is next. Returns their number. */
+/* Renders up to `max` blocks of the present list. Returns their number. */
 static size_t add_blocks(struct block_listing *s, struct arena *a, size_t max)
 {
     const struct blocks *b = s->list[s->at].blocks;
@@ -306,7 +307,8 @@ struct replied *azblocks_get(struct request *r)
 
 /* --- committed ------------------------------------------------------------------------------ */
 
-/* Finds a block of the list: "Latest" means a waiting block, else a committed one. */
+/* Finds a block that the request's list names. "Latest" means the waiting block if there is one,
+ * else the committed block. */
 static int choose(struct blocks_work *b, const struct xml *x, struct err *e)
 {
     struct arena *a = &b->r->arena;
@@ -404,8 +406,8 @@ static void open_upload(struct blocks_work *b)
     files_upload(azstorage_of(b->r)->files, &what, on_opened, b);
 }
 
-/* Notes the bytes that were copied of each block: a waiting one may have been put again since the
- * list. */
+/* Stores the size of each block as it was copied: the client may have put a waiting block again
+ * since the folder was listed. */
 static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct blocks_work *b = ctx;
@@ -420,7 +422,7 @@ static void on_copied(void *ctx, const struct err *why, const struct file_result
     go_on(b);
 }
 
-/* Copies as many blocks as lie in one folder. */
+/* Copies the next blocks up to the first one in another folder. */
 static void copy_some(struct blocks_work *b)
 {
     struct commit *c = b->commit;
@@ -468,7 +470,7 @@ static void place(struct blocks_work *b)
     blob_place(&c->placing);
 }
 
-/* Ignores an error, because the blob is complete without the removal of the folder. */
+/* Replies. Ignores an error of the removal, because the blob is complete without it. */
 static void on_removed(void *ctx, const struct err *why)
 {
     struct blocks_work *b = ctx;
@@ -478,8 +480,8 @@ static void on_removed(void *ctx, const struct err *why)
     finish(b, reply_empty(b->r, 201));
 }
 
-/* Removes the waiting blocks, including those that the list does not use; a later block is for the
- * next list. */
+/* Removes all waiting blocks, also those that the list does not name. Blocks that are put later are
+ * for the next list. */
 static void remove_waiting(struct blocks_work *b)
 {
     blocks_remove(b->r, on_removed, b);

@@ -83,7 +83,7 @@ const char *block_id_text(struct arena *a, const char *hex)
 
 /* --- texts of blocks -------------------------------------------------------------------------- */
 
-/* Ids are hexadecimal digits: these need no escapes. */
+/* The ids need no escapes, because they are hexadecimal digits. */
 const char *blocks_text(struct arena *a, const struct blocks *b)
 {
     struct strbuf text = STRBUF_INIT;
@@ -99,8 +99,8 @@ const char *blocks_text(struct arena *a, const struct blocks *b)
     return copy;
 }
 
-/* Reads the next block of [["ID",size],...], as blocks_text() writes it. Does not use the JSON
- * parser, because 50,000 blocks would hold the loop for 25 ms. */
+/* Reads the next block of [["ID",size],...], as blocks_text() writes it. The JSON parser would
+ * block the loop for 25 ms with 50,000 blocks. */
 static bool read_block(struct arena *a, const char **p, struct block *out)
 {
     const char *id = *p + 2;
@@ -118,7 +118,7 @@ static bool read_block(struct arena *a, const char **p, struct block *out)
     return true;
 }
 
-/* The committed blocks of the present bytes; a file that a job has written has none. */
+/* The committed blocks of the present file. If a job has written the file, there are none. */
 struct blocks blocks_committed(struct arena *a, const struct share_item *i,
                                const struct file_facts *f)
 {
@@ -141,10 +141,10 @@ struct blocks blocks_committed(struct arena *a, const struct share_item *i,
     return b;
 }
 
-/* Leaves out blocks that are older than the blob: a put of a whole blob does not remove them, and a
- * block list may have failed to. (A block that is put right after a list may have the time of the
- * blob.) While the clock is behind because it was set back, times prove nothing, so no block is
- * left out. */
+/* Leaves out blocks that are older than the blob. Such blocks exist because a put of a whole blob
+ * does not remove them, and their removal after a block list may have failed. (A block that is put
+ * right after a block list may have the same time as the blob.) If the blob's time is later than
+ * the clock, which was set back, times prove nothing, so no block is left out. */
 struct blocks blocks_waiting(struct request *r, const struct file_items *found,
                              const struct share_item *i)
 {

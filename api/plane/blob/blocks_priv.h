@@ -20,19 +20,19 @@ struct blocks {
     size_t n;
 };
 
-/* In base64; arena. NULL: not a valid id. */
+/* The id in base64, in the arena; NULL: `hex` is no valid id. */
 const char *block_id_text(struct arena *a, const char *hex);
 
-/* The committed blocks of the present bytes; a file that a job has written has none. */
+/* The committed blocks of the present file. If a job has written the file, there are none. */
 struct blocks blocks_committed(struct arena *a, const struct share_item *i,
                                const struct file_facts *f);
-/* The text of the blocks for a row; arena. */
+/* The text of the blocks for the blob's row, in the arena. */
 const char *blocks_text(struct arena *a, const struct blocks *b);
 /* The waiting blocks: `found` lists their folder, `i` is the blob's row. */
 struct blocks blocks_waiting(struct request *r, const struct file_items *found,
                              const struct share_item *i);
 
-/* Finds a waiting block; these are sorted by id. NULL: none. */
+/* Finds a waiting block by its id (waiting blocks are sorted by id). NULL: there is none. */
 const struct block *blocks_find(const struct blocks *b, const char *id);
 /* Sorts committed blocks by id; `b` has them in the order of the blob. Returns an array of n
  * pointers, in the arena. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers: creation, properties, leases, deletion, and public access. A container is a share
- * row; its folder is made and removed by storage/shares/. On the loop's thread.
+ * Containers: creation, properties, leases, deletion, and public access. A container is a row of
+ * the table of shares; storage/shares/ creates and removes its folder. On the loop's thread.
  */
 #include <string.h>
 #include <strings.h>

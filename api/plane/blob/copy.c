@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of blobs and files of this daemon's accounts, by their URLs. A copy is complete when its
- * request is answered, and replaces the blob at once.
+ * Copies of blobs and files of this daemon's accounts, by their URLs. A copy is complete before the
+ * reply, and replaces the whole blob in one step.
  *
  * turn -> look -> look at the source -> opened -> copied -> finished -> noted
  *
- * If the source is overwritten meanwhile, the copy gives its own turn back, looks in the source's
- * turn and begins again, so that two blobs that are copied to each other do not deadlock.
+ * If the source is overwritten meanwhile, the copy ends its own turn (write_lock.h), reads the
+ * source's facts in the source's turn, and begins again. It never holds both turns, so two blobs
+ * that are copied to each other cannot deadlock.
  * https://learn.microsoft.com/rest/api/storageservices/copy-blob
  */
 #include <stdlib.h>
@@ -28,19 +29,19 @@ struct blob_copy {
     struct request *r;
     struct blob blob;
     struct source from;
-    struct file_facts source; /* the source's facts at the look */
-    bool source_is_known;     /* the look was in the source's turn */
+    struct file_facts source; /* the source's facts when they were read last */
+    bool source_is_known;     /* these facts were read in the source's turn */
     uint64_t since;           /* turns_now() before the source's notes were read */
     int tries;
     struct share_item item; /* the row to write */
     struct file_upload *upload;
     struct turn turn;
-    int status; /* of the reply after success */
+    int status; /* status of the reply after success */
     bool has_was;
-    struct file_facts was; /* the present file */
+    struct file_facts was; /* facts of the blob's present file, if has_was */
     struct placing placing;
-    char id[GUID_SIZE]; /* the copy's */
-    uint64_t crc64;     /* of the bytes of a synchronous copy */
+    char id[GUID_SIZE]; /* id of the copy */
+    uint64_t crc64;     /* CRC64 of the bytes of a synchronous copy */
 };
 
 static void finish(struct blob_copy *c, struct replied *done)
@@ -71,7 +72,7 @@ static void fail_source(struct blob_copy *c, const struct err *why, enum file_fa
 
 /* --- noted ---------------------------------------------------------------------------------- */
 
-/* Notes the properties that depend on the bytes, such as the blob's type. */
+/* Sets the properties that depend on the bytes, such as the MD5 and the blocks. */
 static void note_bytes(struct blob_copy *c)
 {
     const struct share_item *from = &c->from.item;
@@ -96,7 +97,8 @@ static bool copies_tags(struct request *r)
     return says && strcasecmp(says, "COPY") == 0;
 }
 
-/* Reads the tags of the request; with COPY those of the source, as if the request had them. */
+/* Reads the tags of the request; with the option COPY the source's tags, which are checked as if
+ * they were the request's. */
 static int read_tags(struct blob_copy *c, struct err *e)
 {
     const char *says = request_header(c->r, TAG_OPTION);
@@ -115,21 +117,21 @@ static int read_tags(struct blob_copy *c, struct err *e)
     return plane_check_tags(c->r, e);
 }
 
-/* A copy of the source's tags needs the right to read them. */
+/* Finds the source. If its tags are copied, the request needs the right to read them too. */
 static int find_source(struct blob_copy *c, struct err *e)
 {
     return source_of(c->r, "x-ms-copy-source", copies_tags(c->r) ? "rt" : "r", &c->from, e);
 }
 
-/* Whether this is Copy Blob From URL: its reply has a hash of the bytes. */
+/* Whether this is Copy Blob From URL, whose reply has a hash of the bytes. */
 static bool copies_at_once(const struct blob_copy *c)
 {
     const char *says = request_header(c->r, "x-ms-requires-sync");
     return c->status == 202 && says && strcasecmp(says, "true") == 0;
 }
 
-/* A copy has the source's tier unless the request says another. Only Copy Blob makes a copy of an
- * archived blob, and rehydrates it. */
+/* Sets the copy's tier: the tier of the request, or else the source's. Only Copy Blob can copy an
+ * archived blob; the copy is rehydrated. */
 static int read_tier(struct blob_copy *c, struct err *e)
 {
     struct request *r = c->r;
@@ -151,7 +153,7 @@ static int read_tier(struct blob_copy *c, struct err *e)
 
 #define SEAL "x-ms-seal-blob"
 
-/* A copy is sealed if the request says so, whatever its source is. */
+/* Seals the copy if the request asks for it, whether or not the source is sealed. */
 static int read_seal(struct blob_copy *c, struct err *e)
 {
     const char *says = request_header(c->r, SEAL);
@@ -169,7 +171,7 @@ static int read_seal(struct blob_copy *c, struct err *e)
     return 0;
 }
 
-/* Properties of the request replace those of the source. */
+/* Makes the copy's row. Properties of the request replace those of the source. */
 static int read_item(struct blob_copy *c, struct err *e)
 {
     struct request *r = c->r;
@@ -254,7 +256,8 @@ static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
                       struct file_upload *upload)
 {
     struct blob_copy *c = ctx;
-    bool is_known = item_is_of(&c->from.item, &c->source); /* an append may add bytes meanwhile */
+    /* copies only the bytes of the row's version: an append may add more meanwhile */
+    bool is_known = item_is_of(&c->from.item, &c->source);
     const struct file_part all = {c->from.path, {0, is_known ? c->source.size : FILES_ALL}};
     c->upload = upload;
     if (!why) {
@@ -279,7 +282,7 @@ static void open_upload(struct blob_copy *c)
 
 static void begin(void *ctx);
 
-/* Takes the facts of the source. False: it failed. */
+/* Stores the facts of the source. False: there is no source file, and the request has failed. */
 static bool take_source(struct blob_copy *c, const struct err *why, const struct file_result *f)
 {
     if (why || f->facts.is_directory) {
@@ -314,7 +317,8 @@ static void on_source_turn(void *ctx)
     files_facts(azstorage_of(c->r)->files, &from, on_source_in_turn, c);
 }
 
-/* Begins again if the source's facts and notes may be of two versions. */
+/* If the source's facts and row may be of two versions, begins again in the source's turn, or fails
+ * after too many tries: true. False: they are of one version. */
 static bool look_in_turn(struct blob_copy *c, const struct file_facts *f)
 {
     struct err e;
@@ -358,7 +362,8 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
         copy_it(c);
 }
 
-/* An asynchronous copy may outlast a lease that ends, so it accepts infinite leases only. */
+/* Checks the lease of an asynchronous copy. It may last longer than a finite lease, so only an
+ * infinite lease is accepted. */
 static int check_lease(struct blob_copy *c, struct err *e)
 {
     const struct lease l = lease_of_item(&c->blob.item);
@@ -444,7 +449,7 @@ struct replied *azblob_copy(struct request *r)
     return request_stream(r, &sink);
 }
 
-/* Always fails: a copy ends before the client knows its id. */
+/* Always fails: a copy has ended before the client gets its id. */
 struct replied *azblob_copy_abort(struct request *r)
 {
     struct err e;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Find Blobs by Tags. The database has an index of tags. One comparison of the expression selects
- * the part of the index that is read, container by container in the order of their names; the other
- * comparisons are checked with the tags of each row. Rows are read in steps, so that others have
- * their turn, and a step's rows are freed before the next. A blob is shown only if its file is
- * there.
+ * the part of the index that is read, container by container in the order of their names. The tags
+ * of each row are compared with the whole expression. Rows are read in steps, between which the
+ * loop serves other requests; a step's rows are freed before the next step. A blob is shown only if
+ * its file exists.
  *
  *   step -> files in the container's folder -> files aside -> shown -> step ...
  *
- * The marker has three parts, with a byte between them that none of them has: the container, and
- * the value and path of the last blob.
+ * The marker has three parts: the container, and the value and the path of the last blob. A byte
+ * that occurs in none of them separates them.
  *
  * https://learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags
  */
@@ -28,7 +28,7 @@
 #define BETWEEN "\xff"
 
 struct found_blob {
-    const struct share_item *item; /* a row of the step */
+    const struct share_item *item; /* a row that this step has read */
     bool there;
 };
 
@@ -38,14 +38,14 @@ struct blob_find {
     struct tag_where where;
     struct tag_range range;
     struct share in;        /* the container that is searched */
-    bool others;            /* the account's other containers follow */
-    struct arena step;      /* rows of one step */
+    bool others;            /* whether the account's containers after `in` are searched too */
+    struct arena step;      /* memory for the rows of one step */
     char *value, *path;     /* owned: where in the index the next step begins */
     bool has_more;          /* the container has rows that were not read */
-    size_t read;            /* in this step */
-    struct found_blob *hit; /* in `step` */
+    size_t read;            /* number of rows and containers read in this step */
+    struct found_blob *hit; /* n blobs that match; memory of `step` */
     size_t n;
-    bool aside; /* whether files aside are looked at */
+    bool aside; /* whether the files in the hidden folder are being looked for */
 };
 
 static void find_free(void *ctx)
@@ -137,7 +137,8 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
         look(f, true);
 }
 
-/* Looks at the files of blobs that are in the container's folder, or at those aside. */
+/* Looks for the files of the blobs: those in the container's folder, or (`aside`) those in the
+ * hidden folder. */
 static void look(struct blob_find *f, bool aside)
 {
     struct request *r = f->r;
@@ -162,7 +163,7 @@ static void look(struct blob_find *f, bool aside)
 
 /* --- where is searched ------------------------------------------------------------------------ */
 
-/* The next container of the account. 0: there is none. */
+/* Continues with the next container of the account. 0: there is none. */
 static int next_container(struct blob_find *f, struct err *e)
 {
     struct share_rows rows = {0};
@@ -259,7 +260,8 @@ static int begin_in(struct blob_find *f, const char *name, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* Splits a marker, and begins behind it. `only`: the container that is searched alone, or NULL. */
+/* Splits a marker, and begins after its blob. `only`: the only container that is searched; NULL:
+ * all. */
 static int begin_behind(struct blob_find *f, const char *only, struct err *e)
 {
     const char *marker = f->q.marker, *value = strstr(marker, BETWEEN),

@@ -17,79 +17,85 @@
 
 /* The blob of a request. */
 struct blob {
-    const char *container;  /* its folder */
-    const char *name;       /* the blob's */
-    struct share_item item; /* the blob's notes (its row); path is `name` */
-    struct file_place at;   /* where its bytes are */
-    bool aside;             /* `at` is not in the container's folder */
-    int64_t snapshot_us; /* the request names the snapshot of this instant, and `item` is its row;
-                            0: the                             blob itself */
+    const char *container; /* its folder */
+    const char *name;      /* the blob's */
+    /* the blob's row: notes that its file does not have; its path is `name` */
+    struct share_item item;
+    struct file_place at; /* where its bytes are */
+    bool aside;           /* `at` is not in the container's folder, but in the hidden folder */
+    /* Not 0: the request names the snapshot of this instant, whose row is `item`. 0: it names the
+     * blob itself. */
+    int64_t snapshot_us;
 };
-/* Errors: the container does not exist; the name is invalid. */
+/* Finds the request's blob. Errors: the container does not exist; the name is invalid. */
 int blob_of(struct request *r, struct blob *out, struct err *e) MUST_CHECK;
-/* Reads the row again, because it may have changed. BLOB_NOT_FOUND: the snapshot is gone. */
+/* Reads the blob's row again, because it may have changed. BLOB_NOT_FOUND: the snapshot does not
+ * exist any more. */
 int blob_load(struct request *r, struct blob *b, struct err *e) MUST_CHECK;
 /* Writes the row of the blob or snapshot. */
 int blob_store(struct request *r, const struct blob *b, const struct share_item *i,
                struct err *e) MUST_CHECK;
-/* The effective facts: of the blob's file, or for a snapshot, of the blob at its instant. */
+/* The facts to show: those of the blob's file, or for a snapshot those of the blob at its
+ * instant. */
 struct file_facts blob_facts(const struct blob *b, const struct file_facts *f);
-/* Whether facts and row of the blob, read since `since` (turns_now()), may be of two versions. `f`:
- * the file's facts (NULL: no file), `b`: the row. If true, read both again in the blob's turn, in
- * which nobody changes it. */
+/* Whether the facts (`f`; NULL: no file) and the row (`b`) of the blob, both read since `since`
+ * (turns_now()), may be of two versions. If so, the caller must read both again in the blob's turn
+ * (write_lock.h), during which no request changes the blob. */
 bool blob_is_torn(struct request *r, const struct blob *b, const struct file_facts *f,
                   uint64_t since);
-/* Gives the blob a new file name aside. */
+/* Gives the blob a new file name in the hidden folder. */
 void blob_aside(struct request *r, struct blob *b);
-/* A new name for a file aside, below the account's folder. */
+/* A new file name in the hidden folder, relative to the account's folder. */
 const char *blob_aside_name(struct request *r);
-/* After the new version is in its place: removes the old version's file aside, if it is another. */
+/* Call when the new version is in its place: removes the old version's file in the hidden folder,
+ * if the new version has another file. */
 void blob_forget_old(struct request *r, const struct blob *old, const struct share_item *now);
-/* Removes a file aside that no row names, after that is on disk. A failure leaves a file that
- * nobody sees. */
+/* Removes a file of the hidden folder that no row names, when the database has this on disk. A
+ * failure leaves a file that nobody sees. */
 void blob_forget(struct request *r, const char *aside);
 const char *blob_account_folder(struct request *r);
-/* Writes the row of a new version of a blob. */
+/* Writes the row `now` of a new version of the blob `old`. */
 int blob_note(struct request *r, const struct blob *old, const struct share_item *now,
               struct err *e) MUST_CHECK;
 
-/* A new version of a blob replaces the old one, in the blob's turn, in the order of
- * storage/shares/journal.h. */
+/* Replaces a blob by a new version, in the blob's turn (write_lock.h), in the order that
+ * storage/shares/journal.h describes. */
 struct placing {
     struct request *r;
-    const struct blob *blob;          /* the blob's row and place until then */
+    const struct blob *blob;          /* the old version's row and place */
     struct share_item *item;          /* the row to write */
-    struct file_upload *upload;       /* borrowed: all bytes are there */
+    struct file_upload *upload;       /* borrowed; has all bytes of the new version */
     const struct file_result *staged; /* the facts of the staged upload; NULL: not staged yet */
-    const uint8_t *md5;               /* expected; or NULL */
-    const struct file_facts *was;     /* the file at the place; NULL: none */
-    /* Called when the file is staged: fills in the item's members that depend on the file. The item
+    const uint8_t *md5;               /* the MD5 that the bytes must have, or NULL */
+    const struct file_facts *was;     /* facts of the file that is there now; NULL: none */
+    /* Called when the file is staged: sets the members of `item` that depend on the file. The item
      * already has its name. */
     void (*fill)(void *ctx, const struct file_result *f);
-    /* Called when the file is placed and its row written. With `why` the old version remains, as
-     * far as is known. */
+    /* Called when the file is in its place and its row is written. If `why` is set, the placing
+     * failed; as far as is known the old version remains. */
     files_changed done;
-    void *ctx;                /* of both */
-    struct file_facts before; /* placing.c's, from here on */
+    void *ctx;                /* argument of `fill` and `done` */
+    struct file_facts before; /* This member and those below are private to placing.c. */
     struct file_result placed;
     struct journal_entry entry;
 };
-/* `p` lives until `done`. */
+/* Begins the replacement. `p` must exist until `done` is called. */
 void blob_place(struct placing *p);
-/* Restores the old row. */
+/* Writes the old version's row again. */
 int blob_unnote(struct request *r, const struct blob *old, const struct share_item *now,
                 struct err *e) MUST_CHECK;
 
-/* A request that waits for storage/folders/; in the request's arena. */
+/* A request that waits for work on the file (storage/folders/); in the request's arena. */
 struct blob_work {
     struct request *r;
     struct blob blob;
     struct share_item item;    /* the row to write afterwards */
-    struct blob_looking *look; /* of blob_look() and blob_change() */
+    struct blob_looking *look; /* private to blob_look() and blob_change() */
 };
 
-/* Looks at the blob's file and checks conditions and lease; then calls `then`. That must call
- * blob_finish(), perhaps later. A change keeps the blob's turn until that call. */
+/* Read the facts of the blob's file and check conditions and lease; then call `then`, which must
+ * call blob_finish(), at once or later. blob_change() holds the blob's turn (write_lock.h) until
+ * that call. */
 typedef void (*blob_then)(struct blob_work *w, const struct file_facts *f);
 REPLIED blob_look(struct request *r, blob_then then);
 REPLIED blob_change(struct request *r, blob_then then);
@@ -97,17 +103,17 @@ REPLIED blob_change(struct request *r, blob_then then);
 void blob_change_later(struct request *r, blob_then then);
 void blob_finish(struct blob_work *w, struct replied *done);
 
-/* Checks conditions and the lease for overwriting, removing or reading. `f` NULL: the blob does not
- * exist. */
+/* Checks the request's conditions, and its lease id for the kind of access (overwrite, remove or
+ * read). `f` NULL: the blob does not exist. */
 int blob_check(struct request *r, const struct blob *b, const struct file_facts *f,
                struct err *e) MUST_CHECK;
-/* The blob does not exist: a lease in its row belongs to an earlier blob that somebody else has
- * removed. */
+/* For a blob that does not exist: removes a lease from its row. The lease was of an earlier blob,
+ * whose file somebody else has removed. */
 void blob_without_lease(struct blob *b);
-/* Whether the blob must not exist yet: If-None-Match: *, unless the request has the lease of the
- * existing blob. */
+/* Whether the request requires that the blob does not exist: it has If-None-Match: *, and not the
+ * lease of the existing blob. */
 bool blob_must_be_new(struct request *r, const struct share_item *i);
-/* Checks the lease only, before any work. */
+/* Checks only the request's lease id; for use before any work. */
 int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
                      struct err *e) MUST_CHECK;
 
@@ -116,40 +122,42 @@ int blob_not_found(const struct blob *b, struct err *e);
 
 /* ETag and Last-Modified. */
 void blob_state(struct request *r, const struct file_facts *f, const struct share_item *i);
-/* Adds all headers of GET and HEAD. */
+/* Adds all headers of replies to GET and HEAD. */
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
                   const char **type);
 enum blob_type blob_type_of(const struct share_item *i);
-/* How many blocks an append blob has. */
+/* The number of blocks of an append blob. */
 int append_count(const struct share_item *i);
 const char *blob_type_name(enum blob_type t);
 
-/* 1: the request has the MD5 header (Content-MD5); 0: it does not. */
+/* Reads an MD5 from the header `header`, such as Content-MD5. 1: the request has the header; 0: it
+ * has not. */
 int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
              struct err *e) MUST_CHECK;
 /* 1: the request has the header `name` with a CRC64; 0: it has not. */
 int blob_crc64_in(struct request *r, const char *name, uint64_t *out, struct err *e) MUST_CHECK;
 /* 1: the request has x-ms-content-crc64, and no MD5; 0: it has no CRC64. */
 int blob_crc64(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
-/* Checks a document body against the request's MD5 or CRC64. */
+/* Checks an XML body against the request's MD5 or CRC64. */
 int blob_check_body(struct request *r, struct err *e) MUST_CHECK;
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
-/* The folder of a blob's uncommitted blocks, below the account's folder. The name of a block's file
- * is its id in hexadecimal digits. */
+/* The folder of the blob's uncommitted blocks, relative to the account's folder. The file of a
+ * block has the block's id in hexadecimal digits as its name. */
 const char *blocks_folder(struct request *r);
 /* Like blocks_folder(), for another blob of the request's container. */
 const char *blocks_folder_of(struct request *r, const char *name);
-/* Gives a new block of this blob a later time than the blob's, because a block that is older than
- * the blob is ignored. The blob's time may be ahead of a clock that was set back. */
+/* Gives a new block a later time than its blob's, because a block that is older than its blob is
+ * ignored. The blob's time may be later than the clock if the clock was set back. */
 void blocks_set_time(struct files_upload *block, const struct request *r,
                      const struct share_item *blob);
-/* Whether blocks of the `old` version would belong to the new one, because the old one was ahead of
- * the clock: they must be removed. */
+/* Whether uncommitted blocks of the `old` version would count as blocks of the new version, because
+ * the old version's time was later than the clock. If so, they must be removed. */
 bool blocks_outlive(const struct share_item *old, const struct share_item *now);
-/* Removes this folder. In the blob's turn. */
+/* Removes the folder of the blob's uncommitted blocks. The caller holds the blob's turn. */
 void blocks_remove(struct request *r, files_done cb, void *ctx);
-/* Notes that the request's blob has blocks, so that lists of uncommitted blobs find it. */
+/* Stores that the request's blob has uncommitted blocks, so that lists of uncommitted blobs find
+ * it. */
 int uncommitted_note(struct request *r, struct err *e) MUST_CHECK;
 /* Merges blobs that have only uncommitted blocks into a sorted list of blobs aside; *is_cut: the
  * list is incomplete. Their `aside` is the folder of their blocks. At most `max` of either kind. */
