@@ -159,52 +159,55 @@ void blocks_remove(struct request *r, files_done cb, void *ctx);
 /* Stores that the request's blob has uncommitted blocks, so that lists of uncommitted blobs find
  * it. */
 int uncommitted_note(struct request *r, struct err *e) MUST_CHECK;
-/* Merges blobs that have only uncommitted blocks into a sorted list of blobs aside; *is_cut: the
- * list is incomplete. Their `aside` is the folder of their blocks. At most `max` of either kind. */
+/* Adds blobs that have only uncommitted blocks to a sorted list of rows; `aside` of such a row is
+ * the folder of its blocks. At most `max` rows of either kind are in the list; *is_cut: there are
+ * more. */
 int uncommitted_add(struct request *r, const char *from, const char *to, int max,
                     struct share_item **rows, size_t *n, bool *is_cut, struct err *e) MUST_CHECK;
-/* Converts a block id from base64 to hexadecimal. AZSTORAGE_BLOCK_ID. */
+/* Converts a block id from base64 to hexadecimal digits. AZSTORAGE_BLOCK_ID: it is no valid id. */
 int block_id(struct request *r, const char *text, const char **out, struct err *e) MUST_CHECK;
 
 /* Tags, as JSON text. */
 int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_count(const struct share_item *i);
 void tags_write(struct strbuf *b, const char *text);
-/* Writes the tags that an expression names; `asked` NULL: all. */
+/* Writes those tags that the expression names; `asked` NULL: all tags. */
 struct tag_where;
 void tags_write_asked(struct strbuf *b, json_t *tags, const struct tag_where *asked);
-/* Whether a blob of the type may have this tier (NULL: none is asked for). */
+/* Checks that a blob of this type may have this tier (NULL: the request names none). */
 int tier_check_type(enum blob_type type, const char *tier, struct err *e) MUST_CHECK;
-/* AZSTORAGE_ARCHIVED: the blob is archived, and the request needs or changes its bytes. `f` may be
- * NULL: its file is not known. */
+/* Fails with AZSTORAGE_ARCHIVED if the blob is archived and the request reads or changes its bytes.
+ * `f` NULL: the facts of the file are not known. */
 int blob_check_online(struct request *r, const struct share_item *i, const struct file_facts *f,
                       struct err *e) MUST_CHECK;
 
-/* Checks the condition on tags in `header`; a request without the header passes. `fails`: the kind
- * of error if the condition does not hold. */
+/* Checks the condition on tags in `header`; without this header the check passes. `fails`: the kind
+ * of the error if the condition is false. */
 int tags_check(struct request *r, const char *header, const struct share_item *i, int fails,
                struct err *e) MUST_CHECK;
 
-/* A list of a container's blobs for a page that is not XML, up to slashes: rows are added by `show`
- * in order, and the page has the place of the next (page_pass()). */
+/* For pages that are not XML: lists a container's blobs, grouped at slashes. The functions of
+ * `show` add the rows in order; the page stores where the next page begins (page_pass()). */
 struct page;
 struct blob_show {
-    void (*prefix)(struct page *p, const char *name); /* the common beginning of several names */
+    /* a group: the common beginning of several names */
+    void (*prefix)(struct page *p, const char *name);
     void (*blob)(struct page *p, const char *name, const struct file_facts *f);
 };
 struct blobs_wish {
     const struct blob_show *show;
     struct page *page;
-    const char *prefix, *after; /* after: NULL: from the first on */
-    size_t *left_out;           /* gets the number of files that cannot be shown */
+    /* after: the name after which the list begins; NULL: begins at the first */
+    const char *prefix, *after;
+    size_t *left_out; /* is set to the number of files that cannot be shown */
 };
 struct replied *blobs_show(struct request *r, const struct blobs_wish *w);
 
 struct replied *azblob_copy(struct request *r);
-/* Append Block From URL: reads the source's bytes into r->raw, as if they were the body; then calls
- * `append`. An error is answered, and `append` is not called. */
+/* Append Block From URL: reads the source's bytes into r->raw, as if they were the body, then calls
+ * `append`. On an error it replies and does not call `append`. */
 struct replied *azappend_copy(struct request *r, void (*append)(struct request *r));
-/* Put Block From URL: `at` is the block's place. */
+/* Put Block From URL; `to` describes the block's file. */
 struct replied *azblock_copy(struct request *r, const struct files_upload *to);
 
 #endif

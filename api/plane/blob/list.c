@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * List Blobs. The files of the container's folder come from its worker, in pages; between them go
- * those blobs that lie aside, whose names are in their rows. A page is written in steps, so that
- * others have their turn. The marker is the name of the last item.
+ * List Blobs. The container's worker lists the files of its folder, in pages. Blobs whose files are
+ * in the hidden folder ("aside") are merged in by the names in their rows. A page is written in
+ * steps, between which the loop serves other requests. The marker is the name of the last item.
  *
- * Snapshots come before their blob, the oldest first. If a page ends with one, its marker has three
- * parts, with a byte between them that no name has: the last name that is done with, and name and
- * instant of that snapshot.
+ * Snapshots are listed before their blob, the oldest first. If a page ends with a snapshot, its
+ * marker has three parts: the last name that is complete, and the name and the instant of the
+ * snapshot. A byte that occurs in no name separates them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 #include "storage/storage.h"
 
 #define STEP    500    /* items written per turn of the loop: a few ms */
-#define BETWEEN "\xff" /* the parts of a marker */
+#define BETWEEN "\xff" /* separates the parts of a marker */
 #define AGAIN   2      /* returned by add_next() for a blob whose facts must be read once more */
 
 struct blob_list {
@@ -46,7 +46,9 @@ struct blob_list {
     struct blob_snapshot_rows taken; /* rows, in order */
     size_t next_taken;
     bool taken_is_cut;
-    const char *resume; /* snapshots of this blob up to resume_us are already listed; NULL: none */
+    /* the previous page listed this blob's snapshots up to resume_us; NULL: it ended with no
+     * snapshot */
+    const char *resume;
     int64_t resume_us;
     const char *last; /* the name of the last item */
     int64_t last_us;  /* the last item is the snapshot of this instant; 0: not a snapshot */
@@ -95,7 +97,7 @@ static void add_lease(struct blob_list *l, const struct share_item *i)
         xml_element(&l->page->text, "LeaseDuration", lease.duration);
 }
 
-/* `leased`: this kind of item can have a lease. */
+/* Adds the properties of a blob or snapshot. `leased`: such an item can have a lease. */
 static void add_properties(struct blob_list *l, const struct share_item *i,
                            const struct file_facts *f, bool leased)
 {
@@ -160,7 +162,7 @@ static void add_blob(struct blob_list *l, const char *name, int64_t snapshot_us,
     xml_close(&l->page->text, "Blob");
 }
 
-/* AGAIN: the file and its row may be of two versions. */
+/* Adds a file. AGAIN: its facts and its row may be of two versions, so they must be read again. */
 static int add_file(struct blob_list *l, const struct file_item *f, struct err *e)
 {
     struct blob *b = &l->again;
@@ -177,14 +179,14 @@ static int add_file(struct blob_list *l, const struct file_item *f, struct err *
     return 1;
 }
 
-/* The first delimiter behind the prefix; NULL: none. */
+/* The first delimiter after the prefix; NULL: the name has none. */
 static const char *delimiter_in(const struct blob_list *l, const char *name)
 {
     return *l->delimiter ? strstr(name + strlen(l->q.prefix), l->delimiter) : NULL;
 }
 
-/* The prefix up to the delimiter: all names of a group share it. The whole name if it has no
- * delimiter. */
+/* The name up to and including the first delimiter after the prefix, which all names of a group
+ * share. The whole name if it has no delimiter there. */
 static const char *group_of(struct blob_list *l, const char *name)
 {
     const char *at = delimiter_in(l, name);
@@ -213,8 +215,8 @@ static void note_last(struct blob_list *l, const char *name, int64_t snapshot_us
     l->shown++;
 }
 
-/* Shows the next snapshot if it comes before `name` (NULL: nothing else is left). 1: shown; 0:
- * none; -1: the next item is not known yet. */
+/* Adds the next snapshot if it is to be listed before `name` (NULL: no other item is left). 1: it
+ * was; 0: there is none; -1: further snapshots have not been read. */
 static int add_snapshot(struct blob_list *l, const char *name)
 {
     if (l->next_taken < l->taken.n) {
@@ -241,7 +243,7 @@ static int add_next(struct blob_list *l, struct err *e)
     const struct share_item *i = l->next_aside < l->aside.n ? &l->aside.items[l->next_aside] : NULL;
     const char *group = i ? group_of(l, i->path) : NULL;
     if ((!f && l->files.last) || (!i && l->aside_is_cut))
-        return 0; /* unread items may come before the rest */
+        return 0; /* an item that was not read may be the next */
     int order = !f ? 1 : !i ? -1 : strcmp(f->name, group);
     int snapshot = add_snapshot(l, !f && !i ? NULL : order <= 0 ? f->name : group);
     int rc = 1;
@@ -254,7 +256,7 @@ static int add_next(struct blob_list *l, struct err *e)
     } else {
         note_last(l, group, 0);
     }
-    /* Takes all rows that belong to the item. */
+    /* Skips all rows that belong to the item; `first`: the first of them whose file exists. */
     const struct share_item *first = NULL;
     while (l->next_aside < l->aside.n &&
            strcmp(group_of(l, l->aside.items[l->next_aside].path), l->last) == 0) {
@@ -294,7 +296,8 @@ static struct replied *finish(struct blob_list *l)
 
 static void step(struct request *r, void *ctx);
 
-/* In the blob's turn. Skips a blob that has disappeared. */
+/* Adds the blob whose facts were read again, in the blob's turn. Skips a blob that has
+ * disappeared. */
 static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct blob_list *l = ctx;
@@ -353,14 +356,14 @@ static void step(struct request *r, void *ctx)
         request_again(r, step, l);
 }
 
-/* The text after all names with this prefix. */
+/* A text that sorts after all names with this prefix. */
 static const char *end_of(struct arena *a, const char *prefix)
 {
     return arena_concat(a, prefix, "\xff");
 }
 
-/* A text that sorts after the marker's item. If the item is a group: after all names that begin
- * with the group's prefix and delimiter. */
+/* A text that sorts after the marker's item. If the item is a group, it sorts after all names of
+ * the group. */
 static const char *after_marker(struct blob_list *l)
 {
     const char *marker = l->q.marker, *prefix = l->q.prefix;
@@ -369,7 +372,7 @@ static const char *after_marker(struct blob_list *l)
                  : arena_concat(&l->r->arena, marker, "\x01");
 }
 
-/* Reads the rows between the marker and the end of the page of files. */
+/* Reads the rows between the marker and the last file of the page. */
 static int read_rows(struct blob_list *l, struct err *e)
 {
     struct storage *st = azstorage_of(l->r)->storage;
@@ -397,7 +400,8 @@ static int read_rows(struct blob_list *l, struct err *e)
     return 0;
 }
 
-/* Lists a blob aside from its row, unless its file has disappeared: then `aside` becomes NULL. */
+/* Continues with the page. Rows whose file in the hidden folder has disappeared get `aside` NULL,
+ * so they are not listed. */
 static void on_aside(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct blob_list *l = ctx;
@@ -448,7 +452,7 @@ static void on_page(void *ctx, const struct err *why, enum file_fault fault,
         step(r, l);
 }
 
-/* Splits a marker that ends with a snapshot. */
+/* Splits the marker if it ends with a snapshot. */
 static int split_marker(struct blob_list *l, struct err *e)
 {
     struct storage_list *q = &l->q;

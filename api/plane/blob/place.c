@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Maps the name of a blob to its file. A blob's name may be anything, and "/" has no special
- * meaning in it. A name that no file can have (a//b, .., a/, 300 bytes, or a next to a/b) gets a
- * file aside.
+ * meaning in it. A name that no file can have (a//b, .., a/, 300 bytes, or a next to a/b) has its
+ * file in a hidden folder ("aside").
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -17,8 +17,9 @@
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 
-#define COMPONENT_MAX 255  /* bytes of a file name, Linux's limit */
-#define PATH_MAX_HERE 3000 /* bytes of a path, with room left for the folder's path */
+#define COMPONENT_MAX 255 /* bytes of a file name, Linux's limit */
+/* bytes of the blob's path; the rest of Linux's limit is for the folder's path */
+#define PATH_MAX_HERE 3000
 
 static bool can_be_file(const char *name)
 {
@@ -43,8 +44,8 @@ static size_t characters(const char *s)
     return n;
 }
 
-/* The account's folder. Beside the folders of its containers it has hidden folders for all other
- * files. */
+/* The account's folder. It contains the folders of the account's containers, and hidden folders for
+ * all other files. */
 const char *blob_account_folder(struct request *r)
 {
     return arena_printf(&r->arena, "%s/%s", azstorage_of(r)->storage_dir,
@@ -74,7 +75,7 @@ static bool is_comp(struct request *r, const char *name)
     return comp && strcasecmp(comp, name) == 0;
 }
 
-/* Snapshots never change, except for their tiers. */
+/* Whether the operation can be used on a snapshot. Only the tier of a snapshot can change. */
 static bool takes_snapshot(struct request *r)
 {
     return strcmp(r->method, "PUT") != 0 || is_comp(r, "tier");
@@ -144,7 +145,7 @@ int blob_of(struct request *r, struct blob *out, struct err *e)
 
 static void gone(void *ctx, const struct err *why)
 {
-    (void)ctx, (void)why; /* on failure a file stays that nobody sees */
+    (void)ctx, (void)why; /* after a failure the file remains, but nobody sees it */
 }
 
 struct forgotten {
@@ -155,8 +156,7 @@ struct forgotten {
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct forgotten *f = ctx;
-    /* The daemon removes it, not the client, because storage/folders/ limits the work of
-     * clients. */
+    /* The removal is work of the daemon, because storage/folders/ limits the work of clients. */
     if (!why)
         files_remove_tree(f->files, f->folder, f->path, gone, NULL);
     free(f->folder);
@@ -164,7 +164,7 @@ static void on_forgotten(void *ctx, const struct err *why)
     free(f);
 }
 
-/* Runs before the request is answered, so storage/folders/ still exists. */
+/* Called before the reply, so storage/folders/ still exists. */
 void blob_forget(struct request *r, const char *aside)
 {
     struct forgotten *f = xcalloc(1, sizeof *f);
@@ -179,7 +179,8 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
 {
     struct share_item kept = *now;
     const struct lease l = lease_of_item(&old->item);
-    lease_to_item(&l, &kept); /* a lease belongs to the blob, not to a version */
+    /* a lease belongs to the blob, not to a version, so the new version keeps it */
+    lease_to_item(&l, &kept);
     lease_written(r, &kept);
     if (st_item_put(azstorage_of(r)->storage, &kept, e) < 0)
         return -1;
@@ -262,7 +263,8 @@ void blob_without_lease(struct blob *b)
     lease_to_item(&(struct lease){.state = LEASE_AVAILABLE}, &b->item);
 }
 
-/* Whether the request creates the blob. With If-None-Match: * the blob must not exist yet. */
+/* Whether the request creates or replaces the blob. Of such a request If-None-Match: * means that
+ * the blob must not exist. */
 static bool makes(struct request *r)
 {
     const char *comp = request_query(r, "comp");
@@ -280,7 +282,7 @@ bool blob_must_be_new(struct request *r, const struct share_item *i)
 static bool is_for_archived(const struct request *r)
 {
     /* https://learn.microsoft.com/azure/storage/blobs/access-tiers-overview#archive-access-tier; a
-     * lease changes nothing of the blob */
+     * lease operation is allowed too, because it does not change the blob */
     static const char *const operations[] = {
         "Blob_GetProperties",  "Blob_GetMetadata", "Blob_GetTags",      "Blob_SetTags",
         "Blob_SetTier",        "Blob_Delete",      "Blob_AcquireLease", "Blob_Undelete",
@@ -319,10 +321,10 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
         return -1;
     if (f && blob_check_online(r, &b->item, f, e) < 0)
         return -1;
-    /* An action on the lease checks the id itself. */
+    /* A lease action checks the lease id itself. */
     if (!f || request_header(r, "x-ms-lease-action"))
         return 0;
-    bool writes =
-        !reads && !is_comp(r, "snapshot") && !is_comp(r, "undelete"); /* the present blob stays */
+    bool writes = !reads && !is_comp(r, "snapshot") &&
+                  !is_comp(r, "undelete"); /* these keep the present blob */
     return blob_check_lease(r, &b->item, writes, e);
 }

@@ -4,8 +4,8 @@
  *
  * staged -> noted, with the intent -> durable -> placed -> done
  *
- * storage/shares/journal.h has the reason for this order. If the data does not outlive the daemon,
- * the file is placed at once and noted then.
+ * storage/shares/journal.h explains this order. If the data need not survive the daemon
+ * (--ephemeral), the file is placed first, and then the row is written.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "api/plane/storage/plane_shares.h"
 #include "storage/storage.h"
 
-/* Fails with an error that is not the file's. */
+/* Ends with an error that is not about the file. */
 static void fail(struct placing *p, const struct err *why)
 {
     const struct file_result failed = {.fault = FILE_FINE};
@@ -28,7 +28,8 @@ static void fill(struct placing *p, const struct file_result *f)
         p->fill(p->ctx, f);
 }
 
-/* A failure leaves the blocks, as the new version is complete without their removal. */
+/* Ends. Ignores a failure, because the new version is complete without the removal of the
+ * blocks. */
 static void on_blocks_removed(void *ctx, const struct err *why)
 {
     struct placing *p = ctx;
@@ -76,7 +77,8 @@ static void on_guarded(void *ctx, const struct err *why)
         upload_finish(p->upload, NULL, on_placed, p);
 }
 
-/* The blob's old version is at another place: `item` has another file aside. */
+/* Whether the new version has its file at another place than the old version: at a new name in the
+ * hidden folder. */
 static bool is_moved(const struct placing *p)
 {
     const char *was = p->blob->item.aside, *is = p->item->aside;
@@ -123,7 +125,7 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
         note(p, f);
 }
 
-/* The file is placed, but not noted yet. */
+/* Without a journal: the file is in its place, but its row is not written yet. */
 static void on_finished(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct placing *p = ctx;

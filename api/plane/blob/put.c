@@ -99,7 +99,8 @@ static int read_crc64(struct request *r, struct blob_put *p, struct err *e)
 
 #define STORED_MD5 "x-ms-blob-content-md5"
 
-/* The MD5 of the bytes that will be appended, so the empty body is not compared with it. */
+/* Reads the header x-ms-blob-content-md5 of an append blob. It is the MD5 of bytes that will be
+ * appended, so the empty body is not compared with it. */
 static int read_later_md5(struct request *r, struct share_item *i, struct err *e)
 {
     uint8_t md5[FILES_MD5];
@@ -109,8 +110,7 @@ static int read_later_md5(struct request *r, struct share_item *i, struct err *e
     return given < 0 ? -1 : 0;
 }
 
-/* Reads the MD5 of the body: either header may give it. For an append blob only Content-MD5 gives
- * it. */
+/* Reads the MD5 of the body from one of two headers; for an append blob from Content-MD5 only. */
 static int read_md5(struct request *r, struct blob_put *p, struct err *e)
 {
     bool grows = p->item.type == BLOB_APPEND;

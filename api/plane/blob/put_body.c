@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * All bytes of a new file in one request: the phases of put_priv.h. A small body is collected and
- * put at once; a large body goes to the share's worker in pieces while it arrives, two at a time in
- * memory.
+ * Puts a new file whose bytes are all in one request; put_priv.h lists the phases. A small body is
+ * collected and written as a whole. The pieces of a large body are sent to the share's worker while
+ * it arrives; two of them are in memory at a time.
  *
- * Conditions and leases count when the blob's turn comes (storage/write_lock.h); the put has the
- * turn until its reply. A large body is not read if they do not hold at the beginning. A block
- * needs neither look nor turn.
+ * Conditions and leases are checked when the put gets the blob's turn
+ * (api/plane/storage/write_lock.h), which it holds until its reply. They are also checked before a
+ * large body is read. For a block nothing is checked, and no turn is needed.
  *
- * A small blob's row and bytes wait for one sync, which serves other puts as well. For the order in
- * which row, journal and file change see storage/shares/journal.h.
+ * A small blob's row and bytes become durable by one sync, which also serves other puts. For the
+ * order in which row, journal and file change see storage/shares/journal.h.
  *
- * The client may leave until its body is complete. From then on its connection is suspended until
- * the reply, so `r` stays valid. The request owns the put, and release ends it. If the client
- * leaves during LOOKING or OPENING, the callback of that call ends it instead. An upload that is
- * not placed leaves nothing behind.
+ * The client may disconnect until its body is complete. From then on its connection is suspended
+ * until the reply, so `r` stays valid. The request owns the put and frees it when it is released.
+ * If the client disconnects during LOOKING or OPENING, the callback of that phase frees the put
+ * instead. An upload that is not placed leaves no file.
  *
  * All runs on the loop's thread. Calls of storage/folders/ never call back inside the call; a turn
  * and blob_place() may.
@@ -30,7 +30,7 @@
 
 #define SMALL_MAX (256 * 1024)
 
-/* Enters a phase and begins its work; defined below, with the table of phases. */
+/* Enters a phase and begins its work. Defined below, after the table of phases. */
 static void enter(struct blob_put *p, enum put_phase phase);
 
 /* --- the end --------------------------------------------------------------------------------- */
@@ -43,17 +43,18 @@ static void put_free(struct blob_put *p)
     free(p);
 }
 
-/* The client has disconnected, or has its reply. */
+/* The request ends: the client has disconnected, or has its reply. */
 static void on_release(void *ctx)
 {
     struct blob_put *p = ctx;
     assert(!p->is_complete || p->phase == PUT_OVER);
     p->r = NULL;
     if (p->phase != PUT_LOOKING && p->phase != PUT_OPENING)
-        put_free(p); /* no callback of a write comes any more */
+        put_free(p); /* no callback of a write will be called any more */
 }
 
-/* The client has left: then the callbacks of LOOKING and OPENING end the put. */
+/* For the callbacks of LOOKING and OPENING: whether the client has disconnected. If so, frees the
+ * put. */
 static bool client_left(struct blob_put *p)
 {
     if (p->r)
@@ -102,7 +103,8 @@ static const uint8_t *md5_of(const struct blob_put *p)
     return p->has_md5 ? p->md5 : NULL;
 }
 
-/* A copy of the collected bytes, because they may have to be put again, aside. */
+/* A copy of the collected bytes. They are kept, because they may have to be written again, in the
+ * hidden folder. */
 static char *copy_of(const struct blob_put *p)
 {
     char *copy = xrealloc(NULL, p->n + 1);
@@ -120,7 +122,7 @@ static bool is_staged(const struct blob_put *p)
     return p->small && p->kind->fill && (is_kept(p) || journal_guards(azstorage_of(p->r)->journal));
 }
 
-/* Begins again after the file at the place, or a directory above it, has changed. */
+/* Writes the file again, because the file at its place, or a directory above it, has changed. */
 static void begin_again(struct blob_put *p)
 {
     if (p->upload)
@@ -129,8 +131,9 @@ static void begin_again(struct blob_put *p)
     enter(p, !p->small ? PUT_OPENING : is_staged(p) ? PUT_STAGING : PUT_PLACING);
 }
 
-/* If another blob's name prevents a file with this name at the moment, puts the blob aside. For a
- * large blob this works only before its upload has bytes. */
+/* The file could not be put. If at present another blob's name prevents a file with this name, puts
+ * the blob's file into the hidden folder. For a large blob this is possible only before its upload
+ * has bytes. */
 static void not_put(struct blob_put *p, const struct err *why, enum file_fault fault)
 {
     bool may_be_aside = !p->blob.aside && (p->small || p->phase == PUT_OPENING);
@@ -145,7 +148,8 @@ static void not_put(struct blob_put *p, const struct err *why, enum file_fault f
 
 /* --- the body: collecting, receiving, writing ------------------------------------------------ */
 
-/* False while a full piece waits for the piece before to be written. */
+/* Whether more bytes can be taken. False while a full piece waits until the piece before it has
+ * been written. */
 static bool has_room(const struct blob_put *p)
 {
     bool collects =
@@ -168,7 +172,7 @@ static size_t take_some(struct blob_put *p, const char *bytes, size_t n)
     return took;
 }
 
-/* Takes some of a structured message. */
+/* Takes some bytes of a structured message. Returns how many. */
 static size_t take_frame(struct blob_put *p, const char *bytes, size_t n)
 {
     struct structured_taken t;
@@ -237,7 +241,7 @@ static void write_piece(struct blob_put *p)
 
 /* --- looking, opening, checking -------------------------------------------------------------- */
 
-/* Whether the blob may replace the file at its place (NULL: none). */
+/* Checks whether the blob may replace the file at its place (NULL: none). */
 static int check(struct blob_put *p, const struct file_facts *there, struct err *e)
 {
     if (there && there->is_directory) {
@@ -299,7 +303,8 @@ static void open_upload(struct blob_put *p)
     files_upload(p->files, upload_of(p, &what), on_opened, p);
 }
 
-/* Checks again, because the blob may have changed during other turns. */
+/* Checks the conditions again, because the blob may have changed during the turns of other
+ * requests. */
 static void check_again(struct blob_put *p)
 {
     struct blob now;
@@ -312,7 +317,9 @@ static void check_again(struct blob_put *p)
         p->blob = now;
     if (is_staged(p)) /* staging checks the place too */
         enter(p, PUT_STAGING);
-    else /* a large blob's upload has its place already, but the blob may have moved */
+    /* the upload of a large blob was opened for a place, but the blob's file may now be
+     * elsewhere */
+    else
         look(p, now.item.aside ? &now.at : &p->blob.at);
 }
 
@@ -407,7 +414,7 @@ static void keep(struct blob_put *p)
 static void on_blocks_removed(void *ctx, const struct err *why)
 {
     struct blob_put *p = ctx;
-    (void)why; /* a failure leaves them; the blob is complete */
+    (void)why; /* after a failure the blocks remain; the blob is complete */
     finish(p, p->kind->reply(p, &p->staged));
 }
 
@@ -450,7 +457,8 @@ static void place_kept(struct blob_put *p)
 
 /* --- any other file: placing ----------------------------------------------------------------- */
 
-/* A block, or a blob of a daemon whose data does not outlive it. */
+/* A file is in its place without a journal: a block, or a blob of a daemon whose data need not
+ * survive it. */
 static void on_put(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct blob_put *p = ctx;
@@ -537,8 +545,8 @@ static const struct {
 };
 static_assert(sizeof phases / sizeof phases[0] == PUT_OVER + 1, "a row a phase");
 
-/* Checks the invariants of a phase when it begins. Only PLACING accepts small bodies both staged
- * and not staged. */
+/* Checks the invariants of a phase when it begins. Only in PLACING a small body may be staged or
+ * not. */
 static void check_phase(const struct blob_put *p)
 {
     assert(p->r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bodies that become a file as a whole: a blob's or a block's.
+ * Requests whose whole body becomes one file: a blob or a block.
  *
  *   small:  COLLECTING ------------------------.
  *                                              v
@@ -11,26 +11,27 @@
  *                                                                |                        |
  *                                                                '--------> OVER <--------'
  *
- *   NEW           nothing is done yet
- *   COLLECTING    a small body is collected as a whole
- *   LOOKING       whether a large blob may be put, before a byte of its body is read
- *   OPENING       the upload of a large body is opened; again, if the blob has to go aside
- *   RECEIVING     a piece is collected, and none is being written
- *   WRITING       a piece is being written, while the next is collected
- *   WAITING       all bytes are there, and the blob's turn is another's
- *   CHECKING      the blob's turn has come: its row is read, and the file at its place looked at
- *   STAGING       a small blob's bytes go to a file that nobody sees
- *   KEEPING       its row, and its bytes in the journal, wait for their sync
- *   PLACING_KEPT  the file whose bytes the journal has gets its place
- *   PLACING       any other file gets its place (a blob's as placing.c says)
- *   OVER          the reply is finished; the rest of the body is thrown away
+ *   NEW           nothing has been done
+ *   COLLECTING    collects all bytes of a small body
+ *   LOOKING       checks whether a large blob may be put, before a byte of its body is read
+ *   OPENING       opens the upload of a large body; again if its file must be in the hidden folder
+ *   RECEIVING     collects a piece, while none is being written
+ *   WRITING       writes a piece, and collects the next
+ *   WAITING       has all bytes; another request holds the blob's turn (write_lock.h)
+ *   CHECKING      holds the turn; reads the blob's row and the facts of the file at its place
+ *   STAGING       writes a small blob's bytes to a file that nobody sees
+ *   KEEPING       waits for the sync of its row, and of its bytes in the journal
+ *   PLACING_KEPT  puts the file, whose bytes the journal has, in its place
+ *   PLACING       puts any other file in its place (a blob's file by placing.c)
+ *   OVER          the reply is finished; ignores the rest of the body
  *
- * A structured body is taken apart while it is collected; if it is wrong, that is answered when all
- * of it has come.
+ * The frames of a structured body are removed while it is collected. An error in them is replied
+ * only when the whole body has arrived.
  *
- * A block starts with COLLECTING or OPENING, and goes to PLACING when its body is complete. An
- * error leads to OVER. A small blob whose place turns out to be taken by another blob's directory
- * or file goes aside: back to STAGING, or to PLACING again if it is not staged.
+ * A block begins with COLLECTING or OPENING, and enters PLACING when its body is complete. An error
+ * leads to OVER. If another blob's directory or file is at the place of a small blob, the small
+ * blob's file must be in the hidden folder: the put enters STAGING again, or PLACING if it is not
+ * staged.
  */
 #ifndef API_PLANE_BLOB_PUT_PRIV_H
 #define API_PLANE_BLOB_PUT_PRIV_H
@@ -43,11 +44,11 @@
 struct blob_put;
 
 struct put_kind {
-    /* Fills in the item's members that depend on the file; NULL: nothing is noted. */
+    /* Sets the members of the item that depend on the file; NULL: a block, which has no row. */
     void (*fill)(struct blob_put *p, const struct file_result *f);
-    /* Makes the reply after the file is in its place. */
+    /* Makes the reply when the file is in its place. */
     struct replied *(*reply)(struct blob_put *p, const struct file_result *f);
-    bool takes_turns; /* and has conditions */
+    bool takes_turns; /* whether the put needs the blob's turn and checks conditions */
 };
 
 enum put_phase {
@@ -76,28 +77,28 @@ struct blob_put {
     bool small;       /* the body is a single piece */
     bool is_complete; /* the client has sent the whole body */
     bool is_new, has_md5, has_crc64;
-    bool has_time; /* its file gets mtime_ns */
+    bool has_time; /* whether the file gets the modification time mtime_ns */
     int64_t mtime_ns;
     uint8_t md5[FILES_MD5];
     uint64_t crc64;
     char *piece; /* owned: the collected bytes; `room` bytes large */
     size_t n, room;
-    size_t length; /* of a small body */
+    size_t length; /* length of a small body */
     bool framed;   /* the body is a structured message */
     struct structured frames;
-    bool is_bad; /* of a structured message, for this reason; the rest is thrown away */
+    bool is_bad; /* the structured message is wrong, for the reason `bad`; its rest is ignored */
     struct err bad;
     struct turn turn;
     struct file_upload *upload; /* owned; NULL: not opened or staged yet */
-    struct file_result staged;  /* how a small blob was staged */
+    struct file_result staged;  /* the result of staging a small blob */
     struct file_facts was;      /* the file at the blob's place, if any */
     bool has_was, looks_elsewhere;
-    struct journal_entry entry; /* KEEPING and PLACING_KEPT */
-    struct placing placing;     /* PLACING */
+    struct journal_entry entry; /* used in KEEPING and PLACING_KEPT */
+    struct placing placing;     /* used in PLACING */
 };
 
-/* Reads the body of the request. Takes over `p` (from calloc; blob, item, kind, is_new and MD5 are
- * set). */
+/* Reads the body of the request, and takes over `p`. The caller has allocated `p` with calloc, and
+ * set blob, item, kind, is_new and MD5. */
 struct replied *put_start(struct request *r, struct blob_put *p);
 
 #endif

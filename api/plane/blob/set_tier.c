@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Set Blob Tier: a change of the row alone. An archived blob is rehydrated (202), any other blob
- * has its new tier at once (200). Keeps the ETag.
+ * Set Blob Tier: changes only the blob's row. An archived blob is rehydrated (202); any other blob
+ * gets its new tier at once (200). The ETag stays the same.
  * https://learn.microsoft.com/rest/api/storageservices/set-blob-tier
  */
 #include <string.h>
@@ -22,7 +22,7 @@ static int read_wanted(struct blob_work *w, const char **tier, const char **prio
     return tier_check_type(blob_type_of(&w->item), *tier, e);
 }
 
-/* While a blob is rehydrated, only the priority may rise. */
+/* While a blob is being rehydrated, a request may only raise the priority to High. */
 static int change_rehydration(struct blob_work *w, const struct tier *now, const char *tier,
                               const char *priority, struct err *e)
 {
@@ -40,7 +40,7 @@ static int change_rehydration(struct blob_work *w, const struct tier *now, const
                    now->to, now->priority);
 }
 
-/* The status of the reply, or -1. */
+/* Returns the status of the reply, or -1. */
 static int change_tier(struct blob_work *w, const struct file_facts *f, struct err *e)
 {
     const char *tier, *priority;

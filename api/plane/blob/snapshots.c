@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Snapshots of blobs: creation, and deletion with or without their blob. A snapshot's bytes are in
- * a file aside, which shares disk blocks with the blob's file if the file system supports that; the
- * blob's row at that instant is copied to a row of its own. Overwriting a blob keeps its snapshots.
+ * a file of the hidden folder, which shares disk blocks with the blob's file if the file system
+ * supports that. The snapshot also has its own row, a copy of the blob's row at that instant.
+ * Overwriting a blob keeps its snapshots.
  *
  * turn -> look -> opened -> copied -> finished -> noted -> 201
  *
@@ -117,7 +118,7 @@ static void take(struct blob_work *w, const struct file_facts *f)
     }
     if (given) {
         i->metadata = given;
-        i->revision++; /* a snapshot has another ETag than its blob */
+        i->revision++; /* so that the snapshot's ETag differs from the blob's */
     }
     i->type = blob_type_of(i);
     i->created_us = i->created_us ? i->created_us : f->mtime_us;
@@ -185,17 +186,18 @@ static void removed(struct blob_work *w)
     blob_finish(w, reply_empty(w->r, 202));
 }
 
-/* Removes the row first, with the intent (storage/shares/journal.h), and the snapshots after the
- * file; a start of the daemon completes this. Blocks that wait go last: without the blob's time
- * those that it replaced would count again. */
+/* The deletion of a blob with its snapshots. Order: the row, together with the intent
+ * (storage/shares/journal.h); the file; the snapshots; the uncommitted blocks. A restarted daemon
+ * completes it. The blocks are last: when the blob's row is gone, blocks that the blob had replaced
+ * would count again. */
 struct snapshot_removal {
     struct blob_work *w;
-    struct file_facts facts; /* of the file */
+    struct file_facts facts; /* facts of the blob's file */
     struct journal_entry entry;
     bool is_guarded;
 };
 
-/* Restores the row, because the file stays. */
+/* The file could not be removed, so the blob's row is restored. */
 static void not_removed(struct snapshot_removal *x, const struct err *why, enum file_fault fault)
 {
     struct blob_work *w = x->w;
@@ -211,14 +213,15 @@ static void not_removed(struct snapshot_removal *x, const struct err *why, enum 
     refuse(w, &e);
 }
 
-/* A failure leaves the blocks to another blob of the name. */
+/* Ends. Ignores a failure, after which another blob of this name would have these blocks. */
 static void on_blocks_removed(void *ctx, const struct err *why)
 {
     (void)why;
     removed(ctx);
 }
 
-/* If the turn was lost, the intent is still there, and a start removes the snapshots. */
+/* The snapshots' rows are removed. If this was lost with the daemon, the intent still exists, and
+ * the next start removes the snapshots. */
 static void on_snapshots_removed(void *ctx, const struct err *why)
 {
     struct blob_work *w = ctx;
@@ -343,7 +346,8 @@ static void leave_it(struct blob_work *w, const struct file_facts *f)
     blob_finish(w, reply_empty(w->r, 200));
 }
 
-/* Deleted blobs are not kept: an existing blob stays, and a missing one is not found. */
+/* Undelete: an existing blob stays as it is; a missing blob is not found, because deleted blobs are
+ * not kept. */
 struct replied *azblob_undelete(struct request *r)
 {
     return blob_look(r, leave_it);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests with a condition on a blob's tags.
+ * Checks the conditions on tags that a request has in its headers.
  */
 #include "api/plane/blob/handlers.h"
 #include "api/plane/blob/tag_words.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses a condition by recursive descent and evaluates it at once, without a tree. The depth is
- * bounded. An expression to search for has no depth, and becomes a list of comparisons. Pure.
+ * Parses a condition by recursive descent, with bounded depth, and evaluates it while it parses.
+ * The expression of a search has no parentheses, and becomes a list of comparisons. Pure.
  */
 #include "api/plane/blob/tag_words.h"
 
@@ -12,7 +12,7 @@
 #include "api/plane/storage/errors.h"
 
 #define BLANKS " \t"
-#define LAST   "\xff" /* after all values and paths, which are UTF-8 */
+#define LAST   "\xff" /* sorts after all values and paths, which are UTF-8 */
 
 struct tag_words {
     const char *begin, *p;
@@ -32,7 +32,7 @@ static void skip(struct tag_words *w)
     w->p += strspn(w->p, BLANKS);
 }
 
-/* AND or OR, as a whole word. */
+/* Reads AND or OR if it follows as a whole word. */
 static bool take_word(struct tag_words *w, const char *word)
 {
     size_t n = strlen(word);
@@ -83,7 +83,8 @@ static int read_value(struct tag_words *w, char out[TAG_VALUE_MAX + 1])
     return 0;
 }
 
-/* The orders of tag and value that an operator accepts. */
+/* For each operator: whether it accepts a tag that is less than, equal to or greater than the
+ * value. */
 static const struct {
     const char *text;
     bool less, equal, greater;
@@ -91,7 +92,7 @@ static const struct {
                  {"=", false, true, false}, {">", false, false, true}, {"<", true, false, false}};
 #define OPERATORS (sizeof operators / sizeof operators[0])
 
-/* Operator and value, behind the name. */
+/* Reads the operator and the value after the tag's name. */
 static int read_operation(struct tag_words *w, struct tag_comparison *out, const char *wanted)
 {
     size_t op = 0;
@@ -234,7 +235,7 @@ bool tag_where_names(const struct tag_where *w, const char *name)
     return false;
 }
 
-/* The comparison that leaves the fewest: a tag with a certain value, if there is one. */
+/* The comparison that probably selects the fewest blobs: the first one with =, if there is one. */
 static const struct tag_comparison *narrowest(const struct tag_where *w)
 {
     for (size_t i = 0; i < w->n; i++)

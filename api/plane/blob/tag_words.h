@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expressions of tags. Values compare as texts, by their bytes. Pure.
+ * Expressions about tags. Values are compared as texts, by their bytes. Pure.
  *
- * Conditions: "Project" = 'A' AND ("Status" <> 'Done' OR "Rank" >= '5'); a tag that a blob does not
- * have is none of any value.
+ * Conditions: "Project" = 'A' AND ("Status" <> 'Done' OR "Rank" >= '5'); a tag that the blob lacks
+ * differs from every value, so only <> holds for it.
  * https://learn.microsoft.com/rest/api/storageservices/specifying-conditional-headers-for-blob-service-operations
  *
- * What is searched for: @container = 'photos' AND "Project" = 'A' AND "Rank" >= '5'; a blob without
- * the tag is not found.
- * https://learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags
+ * Searches: @container = 'photos' AND "Project" = 'A' AND "Rank" >= '5'; a blob without the tag is
+ * not found. https://learn.microsoft.com/rest/api/storageservices/find-blobs-by-tags
  */
 #ifndef API_PLANE_BLOB_TAG_WORDS_H
 #define API_PLANE_BLOB_TAG_WORDS_H
@@ -23,11 +22,12 @@
 #define TAG_NAME_MAX    128
 #define TAG_VALUE_MAX   256
 
-/* `tags`: an object of texts; NULL: no tags. 1: the condition holds, 0: it does not, -1: a syntax
- * error, and the message is a phrase with its place. */
+/* `tags`: a JSON object of texts; NULL: no tags. 1: the condition holds; 0: it does not; -1: syntax
+ * error, whose message is a phrase with the position. */
 int tag_words_hold(const char *condition, const json_t *tags, struct err *e) MUST_CHECK;
 
-/* A condition: the tag must compare with the value in one of these ways. */
+/* A comparison holds if the tag is less than, equal to or greater than the value, as the three
+ * flags allow. */
 struct tag_comparison {
     char name[TAG_NAME_MAX + 1], value[TAG_VALUE_MAX + 1];
     bool less, equal, greater;
@@ -35,7 +35,7 @@ struct tag_comparison {
 
 #define TAG_WHERE_MAX 20 /* comparisons: a blob has at most 10 tags, and a range has two ends */
 
-/* All comparisons must hold. */
+/* The comparisons of a search; all of them must hold. */
 struct tag_where {
     struct tag_comparison all[TAG_WHERE_MAX];
     size_t n; /* at least 1 */
@@ -49,8 +49,9 @@ bool tag_where_holds(const struct tag_where *w, const json_t *tags);
 /* Whether the expression names this tag. */
 bool tag_where_names(const struct tag_where *w, const char *name);
 
-/* Where in the order of one tag's values, and then of paths, all blobs are that may match: after
- * (after_value, after_path) and before (to_value, to_path). Borrows from `w`. */
+/* The range of the index of tag `name`, which is ordered by value and then by path, that contains
+ * all possible matches: after (after_value, after_path) and before (to_value, to_path). Borrows
+ * from `w`. */
 struct tag_range {
     const char *name, *after_value, *after_path, *to_value, *to_path;
 };

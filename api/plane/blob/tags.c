@@ -37,7 +37,7 @@ static int add_tag(json_t *tags, const char *key, const char *value, struct err 
                    "The tags specified exceed the maximum permissible limit: %d.", TAGS_MAX);
 }
 
-/* x-ms-tags: "a=b&c=d", with escapes. */
+/* Reads the header x-ms-tags: "a=b&c=d", percent-encoded. */
 int tags_read_header(struct request *r, const char **out, struct err *e)
 {
     const char *p = request_header(r, "x-ms-tags");

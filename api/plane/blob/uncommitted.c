@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blobs with only uncommitted blocks. Notes the name of the blob with its first block, because the
- * folder of the blocks has another name. Lists them if the request asks for it.
+ * Blobs with only uncommitted blocks. The first block of such a blob stores the blob's name in a
+ * row, because the folder of the blocks has another name. Lists these blobs if the request asks for
+ * them.
  */
 #include <string.h>
 
@@ -19,8 +20,8 @@ int uncommitted_note(struct request *r, struct err *e)
                               e);
 }
 
-/* The end of the rows that may be shown if one list is cut: later rows of the other list may not be
- * next. */
+/* The number of rows up to `last`, the last row of the other list if that list is incomplete (NULL:
+ * it is complete). Rows after `last` cannot be merged yet. */
 static size_t until(const struct share_item *rows, size_t n, const char *last)
 {
     while (last && n > 0 && strcmp(rows[n - 1].path, last) > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared steps of the operations on blobs: a look at the blob's file, in the blob's turn if the
- * operation changes it, and the headers of all blobs.
+ * Shared steps of the operations on blobs: reading the facts of the blob's file (in the blob's turn
+ * if the operation changes the blob), and the headers of all blobs.
  */
 #include <gnutls/crypto.h>
 #include <jansson.h>
@@ -12,7 +12,7 @@
 #include "api/plane/storage/write_lock.h"
 #include "lib/crc64.h"
 
-/* The type of a file that a job has written is block blob. */
+/* A file that a job has written is a block blob. */
 enum blob_type blob_type_of(const struct share_item *i)
 {
     return i->type == BLOB_NONE ? BLOB_BLOCK : i->type;
@@ -28,7 +28,7 @@ void blob_state(struct request *r, const struct file_facts *f, const struct shar
     reply_state(r, item_etag(f, i), item_modified_us(f, i));
 }
 
-/* The number of blocks from the row of an append blob: [n]. */
+/* The row of an append blob has the number of its blocks as "[n]". */
 int append_count(const struct share_item *i)
 {
     json_auto_t *doc = i->blocks ? json_loads(i->blocks, 0, NULL) : NULL;
@@ -105,7 +105,7 @@ bool blob_is_torn(struct request *r, const struct blob *b, const struct file_fac
                   uint64_t since)
 {
     if (b->snapshot_us || (f && item_is_of(&b->item, f)))
-        return false; /* a snapshot has one version, and its row names this file */
+        return false; /* a snapshot has only one version; or the row is of this very file */
     return turn_was_had(azstorage_of(r)->turns, b->item.share_id, b->name, since);
 }
 
@@ -159,7 +159,8 @@ static void on_turn(void *ctx)
 {
     struct blob_looking *l = ctx;
     struct err e;
-    if (blob_of(l->work->r, &l->work->blob, &e) < 0) /* the blob may have another file meanwhile */
+    /* the blob's file may be at another place now */
+    if (blob_of(l->work->r, &l->work->blob, &e) < 0)
         look_finish(l, reply_err(l->work->r, &e));
     else
         files_facts(azstorage_of(l->work->r)->files, &l->work->blob.at, on_looked, l);

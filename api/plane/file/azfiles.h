@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Files over REST: a share is a folder. Each request waits for the share's workers
- * (storage/folders/); its changes are on disk before it is acknowledged. Notes about a file (its
- * type, its metadata) are rows of the storage.
+ * Azure Files over REST: a share is a folder. The workers of the share (storage/folders/) do the
+ * work of a request; its changes are on disk before the reply. Notes about a file (its type, its
+ * metadata) are rows of the storage.
  * https://learn.microsoft.com/rest/api/storageservices/file-service-rest-api
  */
 #ifndef API_PLANE_FILE_AZFILES_H

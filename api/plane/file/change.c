@@ -144,7 +144,8 @@ static void on_sized(void *ctx, const struct err *why, const struct file_result 
     set_times(c);
 }
 
-/* Whether the request has any content header: then all are set, and missing ones are cleared. */
+/* Whether the request has any content header. If so, all content properties are set, and those
+ * without a header are cleared. */
 static bool gives_content(struct request *r)
 {
     static const char *const names[] = {"content-type",     "content-encoding",
@@ -227,7 +228,7 @@ struct replied *azfile_lease(struct request *r)
     return azfile_to_change(r, false, lease);
 }
 
-/* --- handles of SMB: there are none ----------------------------------------------------------- */
+/* --- open handles of SMB: there are never any ------------------------------------------------ */
 
 static void list_handles(struct azfile_change *c)
 {
@@ -244,7 +245,7 @@ static void close_handles(struct azfile_change *c)
     azfile_finish(c, reply_empty(c->r, 200));
 }
 
-/* The request names a file or a directory. */
+/* Continues for an item that may be a file or a directory. */
 static void on_any(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct azfile_change *c = ctx;

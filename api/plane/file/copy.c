@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies and renames of files. A copy is complete when its request is answered, and replaces the
- * file at once. A rename has the turns of both paths (storage/write_lock.h).
+ * Copies and renames of files. A copy is complete before the reply, and replaces the whole file in
+ * one step. A rename holds the turns of both paths (api/plane/storage/write_lock.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct copying *copying_of(struct azplacing *p)
     return CONTAINER_OF(p, struct copying, placing);
 }
 
-/* Fails with the error of the source. */
+/* Fails because the source cannot be read. */
 static void fail_source(struct copying *c, const struct err *why, enum file_fault fault)
 {
     struct err e;
@@ -38,7 +38,7 @@ static void fail_source(struct copying *c, const struct err *why, enum file_faul
     azplacing_fail(&c->placing, &e);
 }
 
-/* The copy gets the source's notes, unless the request gives others. */
+/* Makes the notes (the row) of the copy: those of the request, or else those of the source. */
 static int read_copy(struct copying *c, struct err *e)
 {
     struct azplacing *p = &c->placing;
@@ -118,7 +118,7 @@ struct replied *azfile_copy(struct request *r)
     return azplacing_begin(&c->placing, r);
 }
 
-/* Always fails: a copy ends before the client knows its id. */
+/* Always fails: a copy has ended before the client gets its id. */
 struct replied *azfile_copy_abort(struct request *r)
 {
     struct err e;
@@ -135,16 +135,16 @@ struct rename {
     struct request *r;
     struct azfile at;
     struct source from;
-    struct file_facts source;          /* of that */
-    struct share_item item;            /* first the notes at the place, then the notes to write */
+    struct file_facts source; /* of that */
+    struct share_item item;   /* first the row of the item at the new path, then the row to write */
     const char *properties, *metadata; /* the request's properties and metadata */
     int64_t mtime_ns;                  /* the time to set, or FILES_TIME_KEPT */
     bool replaces, is_directory;
-    bool is_there;             /* something, at the place */
+    bool is_there;             /* an item exists at the new path */
     struct file_facts renamed; /* the file at its new place */
     struct err why;            /* it fails */
-    /* of both paths, always in one order, so that no two renames block each other; one turn if both
-     * paths are equal */
+    /* The turns of both paths; only one if the paths are equal. They are always taken in the same
+     * order, so that two renames cannot deadlock. */
     struct turn turn[2];
     int wanted, held;
 };
@@ -183,7 +183,7 @@ static int read_renamed(struct rename *c, struct err *e)
     return 0;
 }
 
-/* The bytes have not changed, whatever the time says. */
+/* Writes the request's notes. The MD5 stays valid, because a new time does not mean new bytes. */
 static int note_renamed(struct rename *c, const struct file_facts *f, struct err *e)
 {
     struct share_item *i = &c->item;
@@ -225,7 +225,9 @@ static bool moves(const struct rename *c)
     return strcmp(c->from.path, c->at.path) != 0; /* not a file that is renamed to its own name */
 }
 
-/* Moves the notes. If nothing was at the place, those that are there belong to the new one. */
+/* Moves the rows of the renamed item. Rows at the new path belong to a replaced item, and are
+ * removed. If no item was there, other requests have added them for the renamed item, and they
+ * stay. */
 static int move_notes(struct storage *st, void *ctx, struct err *e)
 {
     const struct rename *c = ctx;
@@ -242,8 +244,8 @@ static void on_renamed_back(void *ctx, const struct err *why, const struct file_
     fail(c, &c->why);
 }
 
-/* The notes could not be moved, so the file goes back to them. One that replaced another stays, as
- * nothing would be at its place. */
+/* The rows could not be moved, so the item is renamed back. If it has replaced another item it
+ * keeps its new name, as otherwise nothing would be there. */
 static void rename_back(struct rename *c, const struct err *why)
 {
     const struct files_rename what = {.at = {c->at.folder, c->at.path}, .to = c->from.path};
@@ -298,8 +300,8 @@ static void on_cleared(void *ctx, const struct err *why)
         files_rename(azstorage_of(c->r)->files, &what, on_renamed, c);
 }
 
-/* Removes notes of files that are gone, before others can make files in a directory that gets this
- * name. A file has no notes below it. */
+/* Before the rename, removes rows of vanished items at the new path: later, other requests may
+ * create files in the renamed directory. For a file only the path's own row can exist. */
 static void rename_it(struct rename *c)
 {
     struct storage *st = azstorage_of(c->r)->storage;
@@ -313,7 +315,7 @@ static void rename_it(struct rename *c)
         st_when_durable(st, on_cleared, c);
 }
 
-/* Whether the leases that both files have now permit the rename. */
+/* Checks that the present leases of both items permit the rename. */
 static int may_rename(struct rename *c, struct err *e)
 {
     struct request *r = c->r;
@@ -367,7 +369,7 @@ static void on_place(void *ctx, const struct err *why, const struct file_result 
     files_facts(azstorage_of(c->r)->files, &from, on_source, c);
 }
 
-/* Called when both turns have come. */
+/* Called when the request holds both turns. */
 static void look(struct rename *c)
 {
     const struct file_place place = {c->at.folder, c->at.path};

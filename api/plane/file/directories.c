@@ -41,7 +41,8 @@ static void on_made(void *ctx, const struct err *why, const struct file_result *
     azfile_made(ctx, why, f, on_created);
 }
 
-/* A request that removes a directory of this name removes its notes, too. */
+/* Called in the turn of the path, so that no other request removes a directory of this name and its
+ * rows at the same time. */
 static void on_turn(void *ctx)
 {
     struct azfile_change *c = ctx;

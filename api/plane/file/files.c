@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of shares: creation, download, properties. The files' work is done by storage/folders/
- * (workers); handlers and callbacks run on the loop's thread. Memory is the request's.
+ * Files of shares: creation, download, properties. Workers (storage/folders/) read and write the
+ * files; handlers and callbacks run on the loop's thread. Memory is the request's.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int check_type(struct request *r, struct err *e)
                    type);
 }
 
-/* Refuses a body; the service takes a file's first bytes here since 2026. */
+/* Refuses a body. (Since 2026 Azure accepts the first bytes of a file in this request.) */
 static int check_no_body(struct request *r, struct err *e)
 {
     if (!request_has_body(r))
@@ -49,7 +49,7 @@ static void created(struct azplacing *p, const struct file_facts *f)
     azplacing_finish(p, reply_empty(p->r, 201));
 }
 
-/* Prepares the notes of the new file; keeps the lease of an existing one. */
+/* Prepares the notes (the row) of the new file; an existing file keeps its lease. */
 static int read_item(struct azplacing *p, struct err *e)
 {
     struct request *r = p->r;
@@ -111,14 +111,14 @@ static int show(struct request *r, void *ctx, const struct file_facts *facts, co
     return 0;
 }
 
-/* The range to hash, in *out; NULL: none. */
+/* Sets *out to the range to hash; NULL: none. */
 static int read_hashed(struct request *r, struct file_range **out, struct err *e)
 {
     const char *text = request_header(r, GET_MD5);
     *out = NULL;
     if (!text || strcasecmp(text, "true") != 0)
         return 0;
-    /* The whole range is read before the head is sent. */
+    /* The whole range is read into memory before the headers are sent. */
     if (files_piece(azstorage_of(r)->files) < FILES_PIECE_MAX)
         return err_set(e, ERR_UNAVAILABLE, NULL,
                        "Too many files are being sent now to hash a range of another; ask again.");
@@ -138,7 +138,8 @@ struct replied *azfile_get(struct request *r)
                                     .range = range_header(r),
                                     .look = show,
                                     .ctx = hashed,
-                                    .at_once = AZRANGE_MAX, /* the most bytes of a range */
+                                    /* most bytes of a range that is hashed */
+                                    .at_once = AZRANGE_MAX,
                                     .hashed = hashed ? azfile_md5_reply : NULL,
                                     .missing = AZSTORAGE_NOT_FOUND};
     return reply_file(r, azstorage_of(r)->files, &what);

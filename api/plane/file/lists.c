@@ -15,7 +15,7 @@
 #include "storage/storage.h"
 
 #define QUOTA_DEFAULT 5120
-/* Names that no XML can hold come percent-encoded since this version. */
+/* Since this api-version names that XML cannot contain are percent-encoded. */
 #define ENCODED_SINCE 20211202
 
 /* --- values --------------------------------------------------------------------------------- */

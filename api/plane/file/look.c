@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The path of most requests about a file or directory: storage/folders/ looks at the file, then its
- * notes are loaded, then the handler continues. A change does all this in the file's turn
- * (storage/write_lock.h).
+ * The steps of most requests about a file or directory: storage/folders/ reads the file's facts,
+ * then its notes (its row) are loaded, then the handler continues. A change does all this in the
+ * file's turn (api/plane/storage/write_lock.h).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -39,7 +39,7 @@ static bool is_name(const struct request *r, const char *s, size_t n)
     return true;
 }
 
-/* Whether trailing dots of names are kept: SMB cuts them off unless the client asks to keep
+/* Whether trailing dots of names are kept. SMB removes them, unless the request asks to keep
  * them. */
 static bool keeps_dots(const struct request *r)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * New files. They may replace existing ones:
+ * Puts new files in their places, where they may replace existing files:
  *
  *   turn -> looked -> ready: the caller makes an upload -> staged -> noted, with the intent
  *        -> durable -> placed -> done
  *
- * storage/shares/journal.h has the reason for this order. If the data does not outlive the daemon,
- * the file is placed at once and noted then.
+ * storage/shares/journal.h explains this order. If the data need not survive the daemon
+ * (--ephemeral), the file is placed first, and then the row is written.
  */
 #include <string.h>
 
@@ -156,7 +156,8 @@ static int guard(struct azplacing *p, struct err *e)
     return journal_guard(azstorage_of(p->r)->journal, &c, &p->entry, e);
 }
 
-/* Updates notes with a time of change, because placing has changed the file. */
+/* Placing has changed the file, so a row with a given time of change is written again for the
+ * present change. */
 static int note_change(struct azplacing *p, const struct file_facts *f, struct err *e)
 {
     const char *noted = p->item.properties;

@@ -17,7 +17,7 @@
 
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
-/* 1: the request has a Content-MD5; 0: it does not. */
+/* Reads Content-MD5. 1: the request has it; 0: it has not. */
 static int read_md5(struct request *r, uint8_t out[FILES_MD5], struct err *e)
 {
     const char *text = request_header(r, "Content-MD5");
@@ -40,9 +40,9 @@ static bool keeps_time(struct request *r)
     return when && strcasecmp(when, "preserve") == 0;
 }
 
-/* Keeps the MD5 property that a client has set, because clients set it before they write the bytes.
- * Of concurrent writes the last one decides. A file that keeps its time gets a new ETag by a new
- * revision. */
+/* Writes the file's row after a write of bytes. The MD5 that a client has set is kept, because
+ * clients set it before they write the bytes. Of concurrent writes the last one decides. If the
+ * file keeps its modification time, a new revision gives it a new ETag. */
 static int note_write(struct request *r, struct share_item *i, const struct file_facts *f,
                       struct err *e)
 {
@@ -142,7 +142,7 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
         files_copy_range(azstorage_of(c->r)->files, &x->what, on_written, c);
 }
 
-/* Copies a range from another file of this daemon, in the kernel. */
+/* Copies a range from another file of this daemon; the kernel copies the bytes. */
 static struct replied *copy(struct request *r, const struct azfile *at,
                             const struct file_range *range)
 {
@@ -191,7 +191,7 @@ struct replied *azrange_put(struct request *r)
 
 /* --- which hold data ------------------------------------------------------------------------ */
 
-/* Adds the parts of the ranges in [first, first + len), rounded to 512 bytes. */
+/* Adds the ranges of the file that are within `in`, rounded to 512 bytes. */
 static void add_ranges(struct strbuf *b, const struct file_result *f, const struct file_range *in)
 {
     for (size_t i = 0; i < f->ranges; i++) {

@@ -14,7 +14,7 @@
 #define ITEM  "/{share}/{path*}?restype="
 #define RANGE ROUTE_BYTES | ROUTE_BODY_KIB(4 * 1024)
 
-/* A directory, or the top of a share. */
+/* The routes of a directory, or of the top of a share. */
 /* clang-format off */
 #define DIRECTORY(X, AT)                                                                           \
     PLANE_READS(X, AT "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")      \

@@ -61,7 +61,7 @@ struct replied *azshare_lease(struct request *r)
 
 /* --- how much is in it ---------------------------------------------------------------------- */
 
-/* GiB are shown before this version, bytes since. */
+/* Replies of older api-versions have GiB; replies since this version have bytes. */
 #define BYTES_SINCE 20180328
 
 static struct replied *show_stats(struct request *r, uint64_t bytes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * SMB's properties of files: attributes, times, permissions. The time of the last write is the time
- * of the file. Attributes and the time of creation cannot be set on a Linux file, so they are notes
- * if they differ from the default. All files have one permission.
+ * SMB's properties of files: attributes, times, permissions. The time of the last write is the
+ * modification time of the file. Attributes and the time of creation cannot be set on a Linux file,
+ * so the file's row has them if they differ from the default. All files have one permission.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define CREATED    "x-ms-file-creation-time"
 #define WRITTEN    "x-ms-file-last-write-time"
 #define CHANGED    "x-ms-file-change-time"
-/* the kernel's time, in ns, of the change that "changed" replaces */
+/* the kernel's time of change, in ns, for which the stored time "changed" is shown instead */
 #define CHANGED_OF  "changed-of"
 #define SET_ARCHIVE "x-ms-file-copy-set-archive"
 #define NS_PER_US   1000
@@ -41,7 +41,7 @@ static bool is(const char *value, const char *word)
     return strcasecmp(value, word) == 0;
 }
 
-/* "ReadOnly|Hidden" -> "ReadOnly | Hidden", as the service shows them. */
+/* Reads "ReadOnly|Hidden" and writes it in Azure's form: "ReadOnly | Hidden". */
 static int read_attributes(const char *value, struct strbuf *out, struct err *e)
 {
     for (const char *p = value; *p;) {
@@ -94,8 +94,8 @@ static int put_attributes(struct request *r, const struct smb_source *from, json
 
 /* --- times ---------------------------------------------------------------------------------- */
 
-/* Ticks of 100 ns since 1970. Clamped to SMB's range, which begins in 1601, and to the dates that a
- * reply can write. */
+/* Times as ticks of 100 ns since 1970. They are limited to SMB's range, which begins in 1601, and
+ * to the dates that a reply can write. */
 #define TICKS_PER_S INT64_C(10000000)
 #define FIRST_TICK  (INT64_C(-11644473600) * TICKS_PER_S)
 #define LAST_TICK   (INT64_C(253402300800) * TICKS_PER_S - 1)
@@ -118,7 +118,8 @@ static int read_time(const char *name, const char *value, int64_t *ticks, struct
     return 0;
 }
 
-/* Whether a value is the default: a new file's time of creation is now. */
+/* Whether a value of the request means the default: it is missing or "preserve", or "now" for the
+ * creation of a new file. */
 static bool is_usual(const char *value, const char *old)
 {
     return !value || is(value, "preserve") || (!old && is(value, "now"));
@@ -143,7 +144,7 @@ static int put_time(struct request *r, const char *name, const char *value, json
     return 0;
 }
 
-/* The time of creation of a copy is now, unless the request gives one. */
+/* Adds the time of creation. For a copy it is now, unless the request gives a time. */
 static int put_created(struct request *r, const char *old, const struct smb_source *from,
                        json_t *doc, struct err *e)
 {
@@ -160,8 +161,8 @@ static int put_created(struct request *r, const char *old, const struct smb_sour
     return 0;
 }
 
-/* The kernel sets the time of change. A time in the request is valid until the next change:
- * smb_changed() notices that. */
+/* Adds the time of change that the request gives. It is valid until the next change, which the
+ * kernel's own time of change shows (smb_changed()). */
 static int put_changed(struct request *r, const struct smb_source *from, json_t *doc, struct err *e)
 {
     const char *value = request_header(r, CHANGED);
@@ -179,7 +180,7 @@ static int put_changed(struct request *r, const struct smb_source *from, json_t 
     return 0;
 }
 
-/* A file's time is an int64_t in ns. */
+/* Reads the time of the last write as ns in an int64_t, like the modification time of a file. */
 static int read_written(struct request *r, const char *old, const struct smb_source *from,
                         int64_t *mtime_ns, struct err *e)
 {
@@ -198,7 +199,7 @@ static int read_written(struct request *r, const char *old, const struct smb_sou
     return 0;
 }
 
-/* Keeps the old value unless the request gives a new one. */
+/* Keeps the old attributes and time of creation if the request gives no new ones. */
 static void keep(json_t *doc, const char *old)
 {
     static const char *const names[] = {ATTRIBUTES, CREATED};
@@ -237,7 +238,7 @@ void smb_changed(struct request *r, const char **properties, const struct file_f
     *properties = jsontext_filled_in(&r->arena, doc);
 }
 
-/* The noted time of change, unless the file has changed since. */
+/* The stored time of change; NULL: there is none, or the file has changed since. */
 static const char *noted_change(struct request *r, const struct file_facts *f,
                                 const struct share_item *i)
 {
@@ -262,8 +263,8 @@ const char *smb_attributes(struct request *r, const struct file_facts *f,
     return arena_concat(&r->arena, noted, " | Directory");
 }
 
-/* With a virtual clock the kernel's times are not used: shows the noted times, or else the time of
- * the last write. */
+/* With a virtual clock the kernel's times are not shown: shows the stored times, or else the time
+ * of the last write. */
 static struct file_facts times_shown(const struct request *r, const struct file_facts *f,
                                      const struct share_item *i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The right to use the secrets of a vault: principals that an access policy names by their object
- * id; if the vault uses roles, principals with a role.
+ * The right to use the secrets of a vault: an access policy gives it to principals by their object
+ * id; if the vault uses roles, a role gives it.
  */
 #include <assert.h>
 
@@ -20,7 +20,7 @@ static const char *const permissions[] = {
     [MAY_RECOVER] = "recover", [MAY_PURGE] = "purge",
 };
 
-/* The actions on a vault's data that roles allow, for each permission. */
+/* The data action that a role must allow, for each permission. */
 static const char *const actions[] = {
     [MAY_GET] = "getSecret/action",   [MAY_LIST] = "readMetadata/action",
     [MAY_SET] = "setSecret/action",   [MAY_DELETE] = "delete",

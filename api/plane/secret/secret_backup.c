@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Backups of secrets: all versions as one text, sealed with the daemon's key, so only this daemon
- * can open it. A restore creates the secret with its name and versions in any vault without a
- * secret of this name.
+ * Backups of secrets: one text with all versions, encrypted with the daemon's key, so that only
+ * this daemon can open it. A restore creates the secret, with its name and versions, in any vault
+ * that has no secret of this name.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-/* Distinguishes backups from other texts that are sealed with this key. */
+/* Distinguishes backups from other texts that are encrypted with this key. */
 #define KIND         "secret-backup"
-#define VERSIONS_MAX 500 /* as in the service */
+#define VERSIONS_MAX 500 /* most versions of a secret, as in Azure */
 #define PLAIN_MAX    (10 * 1024 * 1024)
 
 static json_t *version_text(const struct secret_version *x, const char *value)
@@ -128,8 +128,8 @@ static int restore(struct request *r, const struct open_vault *v, const json_t *
     return st_tx(arm_of(r)->storage, "restore secret", restore_in_tx, &t, e);
 }
 
-/* Opens the backup in the body; the result is the request's. NULL, with *e: not a backup. A sealed
- * text comes from this daemon, so its content needs no checks. */
+/* Opens the backup in the body; the request owns the result. NULL, with *e: the text is no backup.
+ * Only this daemon can have encrypted the text, so its content needs no checks. */
 static json_t *open_backup(struct request *r, struct err *e)
 {
     const char *wrapped = text_of(r->body, "value"), *plain;

@@ -39,7 +39,7 @@ static const struct {
              {SECRET_DISABLED, "SecretDisabled"},
              {SECRET_IS_DELETED, "ObjectIsDeletedButRecoverable"}};
 
-/* Kinds of objects that vaults have in Azure, but not here. */
+/* Kinds of objects that Azure's vaults have, but vaults of this daemon have not. */
 static const struct {
     const char *path, *what;
 } unserved[] = {{"/keys", "keys"},
@@ -50,7 +50,7 @@ static const struct {
                 {"/deletedstorage", "keys of storage accounts"},
                 {"/rng", "random numbers"}};
 
-/* Whether the path names such a kind; then the error says so, instead of "not found". */
+/* Whether the path names such a kind. The error then names the kind, instead of "not found". */
 static bool is_unserved(const struct request *r, const char **what)
 {
     for (size_t i = 0; i < sizeof unserved / sizeof *unserved; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes at a vault's host. Some have an inner code: it distinguishes errors that share a
+ * The error codes of the hosts of vaults. Errors that have the same code differ in their inner
  * code.
  */
 #ifndef API_PLANE_SECRET_SECRET_ERRORS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hosts of vaults as a service. A client's first request has neither token nor body; the
- * challenge in the reply names the login URL and the resource for the token.
+ * The hosts of vaults as a service. A client's first request has neither token nor body. The reply
+ * is a challenge, which names the login URL and the resource of the token.
  */
 #include <string.h>
 #include <strings.h>
@@ -14,9 +14,10 @@
 #define SECRET  "/secrets/{name}"
 #define DELETED "/deletedsecrets/{name}"
 
-/* Bytes. A value has at most 25,600 bytes, and JSON escapes can make them six times as long. */
+/* Most bytes of a body. A value has at most 25,600 bytes, which JSON escapes can make six times as
+ * long. */
 #define BODY_MAX (256 * 1024)
-/* KiB. A backup contains all versions of a secret. */
+/* Most KiB of the body of a restore: a backup contains all versions of a secret. */
 #define BACKUP_KIB (16 * 1024)
 
 static const struct route routes[] = {
@@ -38,8 +39,8 @@ static const struct route routes[] = {
     {"GET", "/certificates/contacts", 0, 0, certificate_contacts_get, "GetCertificateContacts"},
 };
 
-/* Whether the host is below a suffix that the site has set: a name such as vault.azure.net, below
- * which the daemon has no other hosts. */
+/* Whether the host's domain is a suffix from the site's settings, such as vault.azure.net. Such a
+ * domain has no other hosts of the daemon. */
 static bool is_foreign(const struct keyvault *k, const char *domain)
 {
     size_t n = strcspn(domain, ":");
@@ -49,8 +50,8 @@ static bool is_foreign(const struct keyvault *k, const char *domain)
     return false;
 }
 
-/* The resource is the part of the host after the vault's name, with the port, because clients check
- * that the host ends with it. */
+/* Adds the challenge. The resource is the part of the host after the vault's name, with the port,
+ * because clients check that the host ends with it. */
 static void challenge(struct request *r)
 {
     const char *dot = strchr(r->host, '.');

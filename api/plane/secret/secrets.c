@@ -109,7 +109,7 @@ static int bad(struct err *e, const char *name, const char *rule)
                    name, rule);
 }
 
-/* Whether the member is there and not null. */
+/* Whether the member exists and is not null; *out: its value. */
 static bool given(const json_t *o, const char *name, const json_t **out)
 {
     *out = json_object_get(o, name);
@@ -204,8 +204,8 @@ struct replied *secrets_get(struct request *r)
     return reply_json(r, 200, render_secret(r, &v, &x, SHOWN_BUNDLE, value ? value : ""));
 }
 
-/* No vault has contacts, because certificates are not served. Terraform's azurerm asks for them
- * with each vault, and takes any other error than "not found" for a failure. */
+/* Replies "not found": no vault has contacts, because certificates are not served. Terraform's
+ * azurerm requests the contacts of each vault, and fails on any other error. */
 struct replied *certificate_contacts_get(struct request *r)
 {
     struct err e;
@@ -233,7 +233,7 @@ struct replied *secrets_update(struct request *r)
     return reply_json(r, 200, render_secret(r, &v, &x, SHOWN_BUNDLE, NULL));
 }
 
-/* Pages of at most 25, as in the service. */
+/* Begins a page of at most 25 items, as in Azure. */
 static struct page *begin_page(struct request *r, struct err *e)
 {
     struct page *page = page_of_ids(r, e);
@@ -271,7 +271,7 @@ struct replied *deleted_secrets_list(struct request *r)
     return list(r, true);
 }
 
-/* The newest first; an empty list for a missing secret. */
+/* Lists the versions of a secret, the newest first. A missing secret has an empty list. */
 struct replied *secrets_versions(struct request *r)
 {
     struct err e;

@@ -33,12 +33,12 @@ int open_vault(struct request *r, enum secret_permission what, struct open_vault
 
 /* Fails unless the path's {name} is a valid name of a secret. */
 int check_secret_name(struct request *r, struct err *e) MUST_CHECK;
-/* The version in the path (without {version}: the newest) of a secret. `deleted`: whether the
- * secret must be soft-deleted or must not be. */
+/* Finds a version of a secret: the one in the path, or without {version} the newest. `deleted`:
+ * true: the secret must be soft-deleted; false: it must not be. */
 int find_version(struct request *r, const struct open_vault *v, const char *version, bool deleted,
                  struct secret_version *out, struct err *e) MUST_CHECK;
 
-/* Fails if the secret is soft-deleted, because its name is still taken. */
+/* Fails if the secret is soft-deleted, because such a secret still has its name. */
 int check_deleted(const struct secret *s, struct err *e) MUST_CHECK;
 
 /* How a secret is shown. */
@@ -49,12 +49,12 @@ enum shown_as {
     SHOWN_DELETED, /* with the data of its deletion; without a value */
     SHOWN_DELETED_ITEM
 };
-/* `value` NULL: not shown. */
+/* Renders a version of a secret. `value` NULL: the value is not shown. */
 json_t *render_secret(struct request *r, const struct open_vault *v, const struct secret_version *x,
                       enum shown_as as, const char *value);
 
-/* Copies attributes, contentType and tags of a body into *x; absent ones keep their values. Texts
- * are the arena's. */
+/* Copies attributes, contentType and tags of a body into *x; missing ones keep their values. The
+ * texts are in the arena. */
 int accept_attributes(struct request *r, const json_t *body, struct secret_version *x,
                       struct err *e) MUST_CHECK;
 

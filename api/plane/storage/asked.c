@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A table of features of Azure Storage that are not served here. A row lists the values that ask
- * only for the behaviour that the daemon has anyway; any other value is refused, with the row's
- * reason. Runs after the access check and before the handler, on the loop.
+ * for what the daemon does anyway; any other value is refused, with the row's reason. Called after
+ * the access check and before the handler, on the loop's thread.
  */
 #include "api/plane/storage/asked.h"
 
@@ -18,7 +18,7 @@ struct asked_range {
     /* values, separated by commas, that match the daemon's behaviour; NULL: none */
     const char *same;
     const char *why;
-    const char *const *but; /* the operations that serve it, up to a NULL; NULL: none */
+    const char *const *but; /* operations that serve the feature, up to a NULL; NULL: none */
     int kind;               /* kind of error; 0: the usual one */
 };
 
@@ -39,7 +39,7 @@ static const char *const hashed[] = {"AppendBlob_AppendBlock", NULL};
 static const char *const framed[] = {"BlockBlob_Upload", "BlockBlob_StageBlock",
                                      "AppendBlob_AppendBlock", "Blob_Download", NULL};
 
-/* In the order of their names, without "x-ms-". */
+/* Headers, sorted by their names without "x-ms-". */
 static const struct asked_range headers[] = {
     {"access-tier-if-modified-since", NULL, NO_TIMES, NULL, 0},
     {"access-tier-if-unmodified-since", NULL, NO_TIMES, NULL, 0},
