@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A row for each service: the service, the part of struct api_deps for its handlers, and its hosts.
- * The page comes before ARM, because ARM has all paths, and "/" is no more literal than they are.
+ * The page is before ARM in the table: ARM serves all paths, and of two paths that match equally
+ * well the first one is taken.
  */
 #include "api/services.h"
 

@@ -29,7 +29,7 @@
 /* By their numbers below API_SERVICES. */
 const struct service *api_service(size_t i);
 
-/* Services with hosts of their own. */
+/* Groups of hosts: a service is served at hosts of one group. */
 enum api_hosts {
     HOSTS_ANY,
     HOSTS_BLOB,
@@ -57,7 +57,7 @@ struct api_deps {
     struct metrics metrics;
 };
 
-/* Fills in each service with its part of `deps` and of `hosts` (struct served). */
+/* Fills `out` with each service, its part of `deps` and its part of `hosts`. */
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES]);
 

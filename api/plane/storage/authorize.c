@@ -109,8 +109,7 @@ static int signed_with_key(struct request *r, const struct account_keys *keys,
     struct strbuf text = STRBUF_INIT;
     bool same = false;
     for (int order = NAME_ORDERS - 1; order >= 0 && !same; order--) {
-        /* The order of the service comes last, because the error shows the text of the last
-         * attempt. */
+        /* Azure's order is tried last, because the error shows the text of the last attempt. */
         static const enum name_order orders[] = {NAMES_AS_SERVICE, NAMES_AS_ICU, NAMES_BY_BYTE};
         strbuf_reset(&text);
         shared_key_text(&head, grant_of(r)->account.name, by->form, orders[order], &r->arena,
@@ -127,7 +126,7 @@ static int signed_with_key(struct request *r, const struct account_keys *keys,
 
 /* --- a shared access signature -------------------------------------------------------------- */
 
-/* The stored policy that a signature names. */
+/* Finds the stored policy that a signature names. */
 static int find_policy(struct request *r, const struct sas *s, struct sas_policy *out,
                        struct err *e)
 {
@@ -185,7 +184,8 @@ int plane_delegate_of(struct request *r, const struct sas *s, struct principal *
     return rc == 0 ? refused(r, why, e) : rc < 0 ? -1 : 0;
 }
 
-/* A principal cannot delegate rights that their roles do not give. */
+/* Checks the owner of a user delegation key: he cannot delegate rights that his roles do not give
+ * him. */
 static int check_delegate(struct request *r, const struct sas *s, struct err *e)
 {
     struct principal *who;
@@ -216,8 +216,8 @@ static int with_sas(struct request *r, const struct account_keys *keys, struct e
 /* --- all ways ------------------------------------------------------------------------------- */
 
 /* https://learn.microsoft.com/azure/storage/blobs/anonymous-read-access-configure#about-anonymous-read-access
- * Blobs are read, the blocks that are committed too, and lists of blobs; no tags, nothing of the
- * account. */
+ * The public may read blobs, their committed blocks and lists of blobs, but neither tags nor
+ * anything about the account. */
 static bool is_public_read(struct request *r, const struct storage_need *need)
 {
     const char *letters = need->by_service ? need->by_service : "";
@@ -226,7 +226,7 @@ static bool is_public_read(struct request *r, const struct storage_need *need)
            (!blocks || strcasecmp(blocks, "committed") == 0);
 }
 
-/* A request without credentials may read public data. */
+/* Checks a request without credentials: it may only read public data. */
 static int as_anybody(struct request *r, struct err *e)
 {
     const struct grant *g = grant_of(r);
@@ -267,7 +267,7 @@ static int authorize(struct request *r, const struct account_keys *keys, struct 
     return auth_check(r, e);
 }
 
-/* "acct-secondary" is the account, for reading. */
+/* The name of the account. The host "acct-secondary" means the account "acct", for reading only. */
 static const char *account_of(struct request *r, bool *secondary)
 {
     size_t n = strlen(r->label), m = strlen(SECONDARY);
@@ -275,7 +275,7 @@ static const char *account_of(struct request *r, bool *secondary)
     return *secondary ? arena_strndup(&r->arena, r->label, n - m) : r->label;
 }
 
-/* The host of an account has no name before the account is created. */
+/* Whether the account is still being created. Its host name does not exist until then. */
 static bool is_being_created(const struct request *r, const struct storage_account *s)
 {
     const struct paced creation = {.step = PACE_STORAGE_CREATION,

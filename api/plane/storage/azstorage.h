@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The storage accounts: download links, which carry their own signature.
+ * Storage accounts: what handlers of the data planes and of download links need. A download link
+ * contains its own signature.
  */
 #ifndef API_PLANE_STORAGE_AZSTORAGE_H
 #define API_PLANE_STORAGE_AZSTORAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The members of a row's properties that no header of properties sets.
+ * The members of a row's properties that requests do not set by property headers.
  */
 #include "api/plane/storage/beside.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The properties of a blob that requests which set all properties anew do not touch: its tier and
- * rehydration (tiers.h), and whether it is sealed. They are members of the JSON text with the other
- * properties, in the blob's row.
+ * The tier and rehydration of a blob (tiers.h), and whether it is sealed. They are members of the
+ * JSON text of properties in the blob's row, but a request that sets all properties keeps them.
  */
 #ifndef API_PLANE_STORAGE_BESIDE_H
 #define API_PLANE_STORAGE_BESIDE_H
@@ -19,19 +18,20 @@
 
 /* The names of tiers, ended by NULL. */
 extern const char *const beside_tiers[];
-/* Whether it is such a name, in its own case; NULL: it is not. */
+/* Whether this is the name of a tier, in exact upper and lower case; false for NULL. */
 bool beside_tier_is_known(const char *tier);
 
-/* The properties as an object of the caller's; notes an object, and takes it over. */
+/* beside_open() returns the properties as an object that the caller owns. beside_close() stores an
+ * object as the properties, and takes it over. */
 json_t *beside_open(const struct share_item *i);
 void beside_close(struct arena *a, struct share_item *i, json_t *doc);
 
-/* Copies these members from the text of earlier properties. */
+/* Copies the members of this header from the text of earlier properties. */
 void beside_keep(struct arena *a, const char *was, struct share_item *i);
-/* Removes these members. */
+/* Removes the members of this header. */
 void beside_drop(struct arena *a, struct share_item *i);
 
-/* A sealed append blob takes no further bytes. */
+/* No bytes can be appended to a sealed append blob. */
 bool beside_is_sealed(const struct share_item *i);
 void beside_seal(struct arena *a, struct share_item *i);
 

@@ -16,7 +16,7 @@
 /* A set of condition headers, with the errors if they do not hold. */
 struct set {
     const char *match, *none_match, *modified, *unmodified;
-    struct condition_kinds kinds; /* not_modified: for a request that reads */
+    struct condition_kinds kinds; /* not_modified: the error of a request that reads */
 };
 
 #define OWN_HEADERS "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"
@@ -36,7 +36,7 @@ bool conditions_want_new(const struct request *r)
     return none && strcmp(none, "*") == 0;
 }
 
-/* Whether a list of ETags, with or without quotes, has this one; W/ is ignored. */
+/* Whether a list of ETags, with or without quotes, contains this ETag. Ignores W/. */
 static bool lists(const char *list, uint64_t etag)
 {
     char wanted[24];
@@ -74,7 +74,8 @@ static int read_date(const struct set *s, const char *name, const char *text, in
     return 0;
 }
 
-/* 1: the condition holds or is absent; 0: it does not hold. Dates have whole seconds. */
+/* Compares a date condition. 1: it holds or is missing; 0: it does not hold. Dates have whole
+ * seconds. */
 static int date_holds(struct request *r, const struct set *s, const char *name, bool after,
                       const struct condition_state *now, struct err *e)
 {
@@ -94,7 +95,7 @@ static int fails(int kind, const char *name, struct err *e)
                    name);
 }
 
-/* RFC 9110, section 13.2.2: a condition on dates is ignored if there is one on ETags. */
+/* RFC 9110, section 13.2.2: a date condition is ignored if there is an ETag condition. */
 static int check(struct request *r, const struct set *s, const struct condition_state *now,
                  struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Conditional requests: If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, and the
- * same of the source of a copy.
+ * same conditions on the source of a copy.
  * https://learn.microsoft.com/rest/api/storageservices/specifying-conditional-headers-for-blob-service-operations
  */
 #ifndef API_PLANE_STORAGE_CONDITIONS_H
@@ -19,8 +19,8 @@ struct condition_state {
     int64_t modified_us;
 };
 
-/* A condition does not hold: AZSTORAGE_NOT_MODIFIED for a request that reads, else
- * AZSTORAGE_CONDITION. AZSTORAGE_HEADER: an invalid date. */
+/* Fails if a condition does not hold: with AZSTORAGE_NOT_MODIFIED for a request that reads, else
+ * with AZSTORAGE_CONDITION. AZSTORAGE_HEADER: a date is invalid. */
 int conditions_check(struct request *r, const struct condition_state *now,
                      struct err *e) MUST_CHECK;
 /* Like conditions_check(), with a service's own kinds of errors. */
@@ -32,7 +32,7 @@ int conditions_check_as(struct request *r, const struct condition_state *now,
 /* x-ms-source-if-*: AZSTORAGE_SOURCE_CONDITION. */
 int conditions_check_source(struct request *r, const struct condition_state *now,
                             struct err *e) MUST_CHECK;
-/* Whether the request only creates (If-None-Match: *). */
+/* Whether the request must not replace an existing object (If-None-Match: *). */
 bool conditions_want_new(const struct request *r);
 
 #endif

@@ -12,7 +12,7 @@
 #include "api/plane/storage/data_plane.h"
 #include "storage/storage.h"
 
-/* The headers with which a browser asks. */
+/* What a browser asks for in its headers. */
 struct wish {
     const char *origin, *method;
     const char *headers; /* separated by commas; NULL: only the usual headers */
@@ -60,7 +60,7 @@ static const json_t *find_rule(const json_t *settings, const struct wish *w)
     return NULL;
 }
 
-/* The settings of the request's service; NULL: none are set. The caller's. */
+/* The settings of the request's service; NULL: none are set. The caller owns the result. */
 static json_t *settings_of(const struct request *r, const struct storage_account *s)
 {
     bool files = strcmp(r->service->name, "azfiles") == 0;
@@ -73,9 +73,7 @@ static bool allows_all(const json_t *rule)
     return has(rule, "allowedOrigins", "*", 1, false);
 }
 
-/* A rule for all origins replies "*", without credentials.
- * https://learn.microsoft.com/rest/api/storageservices/cross-origin-resource-sharing--cors--support-for-the-azure-storage-services
- */
+/* Adds the origin. For a rule for all origins this is "*", and credentials are not allowed. */
 static void add_origin(struct request *r, const json_t *rule, const char *origin)
 {
     if (allows_all(rule)) {
@@ -131,7 +129,7 @@ struct replied *plane_preflight(struct request *r)
 
 /* --- asked for ------------------------------------------------------------------------------ */
 
-/* Adds the list of reply headers that the rule lets a page read. */
+/* Adds the list of those reply headers that the rule allows a page to read. */
 static void add_exposed(struct request *r, const json_t *rule)
 {
     struct strbuf b = STRBUF_INIT;
@@ -145,8 +143,8 @@ static void add_exposed(struct request *r, const json_t *rule)
     strbuf_free(&b);
 }
 
-/* Adds Vary: Origin, even without an Origin, because a cache might give this reply to pages of
- * other origins. */
+/* No rule matches. Adds Vary: Origin, even if the request has no Origin, because a cache might give
+ * this reply to pages of other origins. */
 static void add_without_rule(struct request *r, const json_t *settings, const struct wish *w)
 {
     const json_t *rules = json_object_get(json_object_get(settings, "cors"), "corsRules");

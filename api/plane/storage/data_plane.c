@@ -52,7 +52,8 @@ ERROR_TABLE(plane_words, PLANE_ERRORS, AZSTORAGE_OWN)
 
 /* --- versions ------------------------------------------------------------------------------- */
 
-/* "2021-06-08" -> 20210608. Accepts any date, because clients are newer than this service. */
+/* Reads "2021-06-08" as 20210608. Accepts any date, because clients may be newer than this
+ * daemon. */
 int plane_read_version(struct request *r, struct err *e)
 {
     const char *text = request_header(r, "x-ms-version");
@@ -118,7 +119,7 @@ void reply_state(struct request *r, uint64_t etag, int64_t modified_us)
 
 /* --- errors --------------------------------------------------------------------------------- */
 
-/* The login URL of the account's clients: at the host that is above the account's host. */
+/* Adds the login URL for clients of the account: at the parent domain of the account's host. */
 static void add_challenge(struct request *r)
 {
     const char *core = strcasestr(r->host, ".core.");
@@ -149,7 +150,8 @@ static void add_target(struct strbuf *b, struct request *r, struct error_words w
     }
 }
 
-/* The message; if the request is for an operation that is not served, with a sentence about it. */
+/* The message of an error. If the request asks for an operation that is not served, adds a sentence
+ * about it. */
 static const char *message_of(struct request *r, const struct err *e)
 {
     const char *what =

@@ -3,10 +3,10 @@
  * The shared parts of the storage accounts' data planes: access checks, headers and errors of
  * replies, and metadata.
  *
- * A plane is a service whose rows also have the required permissions: X(method, path, flags,
- * handler, operation id, resource, by account, by service). `resource` is the letter of srt. The
- * last two are letters of sp: any of them is enough in an account's or a container's signature;
- * NULL: none is.
+ * A plane is a service whose routes also have the required permissions: X(method, path, flags,
+ * handler, operation id, resource, by account, by service). `resource` is a letter of the SAS
+ * parameter srt. The last two are letters of sp: an account SAS or a service SAS needs one of them;
+ * NULL: such a SAS never allows the operation.
  */
 #ifndef API_PLANE_STORAGE_DATA_PLANE_H
 #define API_PLANE_STORAGE_DATA_PLANE_H
@@ -28,10 +28,10 @@ struct storage_need {
 #define PLANE_NEED(method, path, flags, handler, id, resource, by_account, by_service)             \
     {resource, by_account, by_service},
 
-/* The rows of a GET and of its HEAD, which has no body. */
+/* The routes of a GET and of its HEAD, whose reply has no body. */
 #define PLANE_READS(X, ...) X("GET", __VA_ARGS__) X("HEAD", __VA_ARGS__)
 
-/* The rest of a plane's service.c, behind its `plane` and its rows, `routes`. */
+/* The end of a plane's service.c. Needs `plane` and `routes` before it. */
 #define PLANE_SERVICE(room)                                                                        \
     static int may(struct request *r, struct err *e)                                               \
     {                                                                                              \
@@ -57,12 +57,13 @@ struct plane {
     enum sas_service service;
     enum share_kind kind; /* the kind of its shares or containers */
     const char *server;   /* the Server header */
-    const char *share;    /* its word for a share */
-    int no_share;         /* its kind of error if no share has the name */
-    /* the kinds of error if there is one of the name, and if it is being deleted */
+    const char *share;    /* the plane's word for a share, such as "container" */
+    int no_share;         /* kind of the error if no share has the name */
+    /* kinds of the errors if a share of the name exists, or is being deleted */
     int share_exists, share_going;
     const struct storage_need *needs; /* one for each row of the service */
-    /* allows names that Azure Files forbids: programs may have made such files in the folder */
+    /* also allows names that Azure Files forbids, because programs may have made such files in the
+     * folder */
     bool any_names;
 };
 
@@ -77,15 +78,15 @@ enum grant_how {
 struct grant {
     const struct plane *plane;
     struct storage_account account; /* id 0: no account of this name */
-    bool secondary;                 /* the request names ACCOUNT-secondary: read-only */
+    bool secondary; /* the request is for the host ACCOUNT-secondary, which is read-only */
     bool has_share;
     struct share share; /* the share in the path, if has_share */
     enum grant_how how;
-    struct sas sas;       /* GRANT_SAS */
-    const char *perms;    /* GRANT_SAS: its permissions, including its policy's */
+    struct sas sas;       /* set for GRANT_SAS */
+    const char *perms;    /* for GRANT_SAS: the permissions of the SAS and of its stored policy */
     int version;          /* x-ms-version as a number: 20210608; 0: not sent */
     const char *detail;   /* AuthenticationErrorDetail; NULL: none */
-    const char *policies; /* of the share; NULL: none */
+    const char *policies; /* stored access policies of the share; NULL: none */
 };
 
 static inline struct grant *grant_of(const struct request *r)
@@ -93,52 +94,54 @@ static inline struct grant *grant_of(const struct request *r)
     return r->grant;
 }
 
-/* For the `may` of a plane's service: finds account and share, and checks the key's signature, the
- * SAS or the token, all by the head. Sets r->grant. */
+/* The function `may` of a plane's service: finds account and share, and checks the key's signature,
+ * the SAS or the token, before the body is read. Sets r->grant. */
 int plane_may(struct request *r, const struct plane *plane, struct err *e) MUST_CHECK;
-/* For requests with a token. AZSTORAGE_PERMISSION: no role allows the request. */
+/* Checks a request with a token. AZSTORAGE_PERMISSION: no role allows the request. */
 int plane_check_role(struct request *r, struct err *e) MUST_CHECK;
-/* For a request that also sets a blob's tags: a signature needs "t", a token a role for tags. */
+/* Checks a request that also sets a blob's tags: a SAS needs "t", the owner of a token a role for
+ * tags. */
 int plane_check_tags(struct request *r, struct err *e) MUST_CHECK;
-/* Like plane_check_role(), for the source of a copy in another share or container; with "t" in
- * `needed` its tags are read too. */
+/* Like plane_check_role(), for the source of a copy in another share or container. With "t" in
+ * `needed` the request also reads the source's tags. */
 int plane_check_role_of_source(struct request *r, const struct principal *who,
                                const struct data_place *place, const char *needed,
                                struct err *e) MUST_CHECK;
-/* Whether a signature was made from this text with a user delegation key that has not expired and
- * whose owner still exists; gets the owner. */
+/* plane_is_delegated(): whether a SAS is signed with a user delegation key that has not expired,
+ * and whose owner still exists. plane_delegate_of() gets the owner. */
 bool plane_is_delegated(struct request *r, const struct sas *s, const struct strbuf *text);
 int plane_delegate_of(struct request *r, const struct sas *s, struct principal **who,
                       struct err *e) MUST_CHECK;
 bool grant_has(const struct grant *g, char permission);
-/* For an operation that may overwrite a blob (`there`: one exists): overwriting needs "w" in a
- * signature; "c" allows new blobs only. AZSTORAGE_OVERWRITE. */
+/* Checks an operation that may overwrite a blob (`there`: the blob exists). In a SAS overwriting
+ * needs "w"; "c" allows new blobs only. AZSTORAGE_OVERWRITE: it may not. */
 int plane_check_overwrite(const struct grant *g, bool there, struct err *e) MUST_CHECK;
 
-/* The `headers`, `error` and `too_long` of a plane's service. */
+/* The functions `headers`, `words`, `error` and `too_long` of a plane's service. */
 void plane_headers(struct request *r);
 struct error_words plane_words(int kind);
 struct replied *plane_error(struct request *r, struct error_words words, const struct err *e);
 void plane_too_long(const char *why, struct strbuf *headers, struct strbuf *body);
 
-/* Reads x-ms-version into the grant. AZSTORAGE_HEADER: not a date. */
+/* Reads x-ms-version into the grant. AZSTORAGE_HEADER: it is no date. */
 int plane_read_version(struct request *r, struct err *e) MUST_CHECK;
 /* Whether the account lets containers be public (allowBlobPublicAccess). */
 bool plane_may_be_public(const struct grant *g);
 
 /* --- headers -------------------------------------------------------------------------------- */
 
-/* The x-ms-meta-* headers as JSON text; NULL: none. -1: an invalid name, or too many bytes. */
+/* Reads the x-ms-meta-* headers as JSON text; NULL: none. -1: a name is invalid, or they have too
+ * many bytes. */
 int metadata_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 /* Adds the metadata to the reply, as headers. */
 void metadata_reply(struct request *r, const char *metadata);
 
-/* Stored access policies: from the body of a request (ROUTE_XML, optional) to the text of a row,
- * and back. */
+/* Stored access policies: policies_read() makes the text of the row from the request's body
+ * (ROUTE_XML, optional); reply_policies() replies with the policies of such a text. */
 int policies_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 REPLIED reply_policies(struct request *r, const char *text);
 
-/* ETag and Last-Modified. */
+/* Adds ETag and Last-Modified to the reply. */
 void reply_state(struct request *r, uint64_t etag, int64_t modified_us);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * GET and HEAD of a download link. The share's workers (storage/folders/) open and read the file,
- * at most two pieces ahead of the client. A reply that has begun is cut off if the file becomes
- * shorter.
+ * at most two pieces ahead of the client. If the file becomes shorter during the reply, the
+ * connection is closed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +24,11 @@ struct plane_download {
     struct file *file;      /* owned, after it was opened */
     struct files *files;    /* borrowed */
     struct file_reply what; /* texts are the request's */
-    bool wants_same;        /* the part of the file that If-Range names, or all of another */
-    bool is_all;            /* all wanted bytes were read at the opening */
-    uint64_t first;         /* of a structured message: where in the file its bytes begin */
+    /* the request has If-Range: it wants a part only of the version that If-Range names, else the
+     * whole file */
+    bool wants_same;
+    bool is_all;    /* all wanted bytes were read when the file was opened */
+    uint64_t first; /* for a structured message: the offset in the file of the first byte */
     struct structuring frames;
     struct reply_stream *stream; /* borrowed */
 };
@@ -137,7 +139,7 @@ static int look(struct request *r, const struct plane_download *d, const struct 
     return 0;
 }
 
-/* Turns the slice into a structured message; the slice gets the length of the message. */
+/* Makes a structured message of the slice; the slice's length becomes the length of the message. */
 static void frame_slice(struct request *r, struct plane_download *d, struct file_start *start,
                         struct file_slice *slice)
 {
@@ -149,8 +151,9 @@ static void frame_slice(struct request *r, struct plane_download *d, struct file
     *slice = (struct file_slice){.status = slice->status, .len = length};
 }
 
-/* With If-Range the bytes that were read at the opening begin at the file's start, because it was
- * not known yet whether a part is wanted. Keeps those in the slice: all, or none. */
+/* With If-Range the bytes that were read at the opening begin at the start of the file, because it
+ * was not known whether a part is wanted. Keeps only the bytes of the slice; none if not all of
+ * them have been read. */
 static void cut_start(struct file_start *start, const struct file_slice *slice)
 {
     bool has_slice = start->is_all && slice->first + slice->len <= start->n;
@@ -192,7 +195,7 @@ static struct replied *send_file(struct request *r, struct plane_download *d,
     return reply_stream(r, slice.status, type, slice.first, slice.len, &source);
 }
 
-/* Whether a file that cannot be opened must be replaced by another. */
+/* The file cannot be opened: whether another file must be opened instead (LOOK_AGAIN). */
 static bool is_other(struct plane_download *d, const struct err *why)
 {
     const char *type;
@@ -243,7 +246,7 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
         request_finish(r, done);
 }
 
-/* Predicts, on a worker, the bytes that storage_slice() will choose later. */
+/* The range that storage_slice() will choose later; called on a worker, to read its bytes early. */
 static struct file_range choose(const char *header, uint64_t size)
 {
     uint64_t first, last;
@@ -258,7 +261,8 @@ static struct file_range choose(const char *header, uint64_t size)
     return (struct file_range){.len = size};
 }
 
-/* With If-Range: a part is wanted only if the file has not changed. */
+/* Like choose(), with If-Range: a part is wanted only if the file has not changed, which the worker
+ * cannot check; so it reads from the start. */
 static struct file_range choose_all(const char *header, uint64_t size)
 {
     (void)header;

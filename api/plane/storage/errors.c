@@ -6,7 +6,7 @@
 #include "api/http/request.h"
 #include "lib/jsontext.h"
 
-/* Errors show nothing about the share or job of a file, because clients ask for the file only. */
+/* Errors say nothing about the share or job of a file, because clients ask only for the file. */
 #define AZSTORAGE_ERRORS(X)                                                                        \
     HTTP_ERRORS(X)                                                                                 \
     X(ERR_FILE_NOT_FOUND, 404, "FileNotFound", 0)                                                  \
@@ -22,8 +22,8 @@
 
 ERROR_TABLE(azstorage_words, AZSTORAGE_ERRORS, AZSTORAGE_OWN)
 
-/* Bytes that XML cannot contain, not even escaped, become '?'; a cut text may end inside a
- * character. */
+/* Adds a text with XML escapes. Bytes that XML cannot contain even with escapes become '?'. The
+ * text may be cut off inside a character. */
 static void add_xml(struct strbuf *b, const char *s)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads properties from the headers of a request, stores them as JSON beside the file, and shows
- * them. Texts are the arena's. On the loop's thread.
+ * Reads properties from the headers of a request, makes the JSON text of them for the row, and adds
+ * them to replies. Texts are the arena's. On the loop's thread.
  */
 #include "api/plane/storage/items.h"
 
@@ -63,7 +63,7 @@ void item_follow_file(struct share_item *i, const struct file_facts *f)
     if (item_is_of(i, f))
         return;
     i->md5 = NULL;
-    if (i->type != BLOB_APPEND) /* an append blob has their number there */
+    if (i->type != BLOB_APPEND) /* for an append blob this is only their number */
         i->blocks = NULL;
     item_set_file(i, f);
 }
@@ -98,8 +98,8 @@ const char *noted_text(struct arena *a, const char *doc, const char *name)
 
 static const struct {
     const char *name;       /* of a reply's header */
-    const char *given;      /* behind the prefix of a request's */
-    enum sas_field instead; /* of a signature */
+    const char *given;      /* name of a request's header after its prefix */
+    enum sas_field instead; /* field of a SAS that replaces the value */
 } properties[PROPERTIES] = {
     [PROPERTY_TYPE] = {"Content-Type", "content-type", SAS_TYPE},
     [PROPERTY_ENCODING] = {"Content-Encoding", "content-encoding", SAS_ENCODING},
@@ -108,7 +108,7 @@ static const struct {
     [PROPERTY_CACHE_CONTROL] = {"Cache-Control", "cache-control", SAS_CACHE_CONTROL},
 };
 
-/* The first version whose replies have a CRC64. */
+/* The first api-version whose replies have a CRC64. */
 #define CRC64_SINCE 20190202
 
 void crc64_reply(struct request *r, uint64_t crc64)
@@ -163,7 +163,8 @@ int properties_replace(struct request *r, const char *prefix, const char **out, 
     int rc = read_into(doc, r, prefix, false, e);
     const char *type = properties[PROPERTY_TYPE].name;
     if (rc == 0 && !json_object_get(doc, type))
-        json_object_set_new(doc, type, json_string("")); /* has none, rather than the usual one */
+        /* "": it has no type, not even the default one */
+        json_object_set_new(doc, type, json_string(""));
     *out = jsontext_filled_in(&r->arena, doc);
     return rc;
 }

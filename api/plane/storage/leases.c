@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The state machine of leases (leases.h has its picture), and the replies to each transition. The
- * row has the stored state; together with the clock it gives the present state. On the loop's
- * thread.
+ * row has the state when it was last changed; the present state depends on the time that has passed
+ * since. On the loop's thread.
  */
 #include "api/plane/storage/leases.h"
 
@@ -57,7 +57,7 @@ static int64_t now_of(const struct request *r)
     return x->begun_us + (loop_mono_us(x->loop) - x->begun_mono_us);
 }
 
-/* The end of the lease; 0: it has no end. */
+/* The time at which the lease ends; 0: it has no end. */
 static int64_t until(const struct request *r, const struct lease *l)
 {
     int64_t longest = (l->state == LEASE_LEASED ? l->duration_s : LONGEST_S) * US_PER_S;
@@ -65,7 +65,7 @@ static int64_t until(const struct request *r, const struct lease *l)
     return beyond ? azstorage_of(r)->begun_us + longest : l->until_us;
 }
 
-/* The state now, after the time that has passed. */
+/* The present state: the stored state after the time that has passed. */
 static enum lease_state state_of(const struct request *r, const struct lease *l)
 {
     int64_t end = until(r, l);
@@ -110,8 +110,8 @@ void lease_headers(struct request *r, const struct lease *l)
 
 /* --- whether a request may go on ------------------------------------------------------------ */
 
-/* A GUID in the forms that the service reads: with hyphens, as 32 digits alone, or with hyphens and
- * in braces or parentheses. */
+/* Reads a GUID in the forms that Azure accepts: with hyphens, as 32 digits, or with hyphens and in
+ * braces or parentheses. */
 static int parse_guid(const char *text, uuid_t out)
 {
     char form[37];
@@ -276,7 +276,7 @@ static int acquire(struct request *r, struct lease *l, bool infinite_only, struc
     return 201;
 }
 
-/* The id that most actions must give. */
+/* Reads the lease id, which most actions require. */
 static int need_id(struct request *r, const struct lease *l, const char **id, struct err *e)
 {
     if (read_guid(r, ID, id, e) < 0)
@@ -348,7 +348,7 @@ static int release(struct request *r, struct lease *l, struct err *e)
     return 200;
 }
 
-/* The rest of a lease now, in whole seconds. */
+/* The remaining time of a lease, in whole seconds. */
 static int left_s(const struct request *r, const struct lease *l)
 {
     int64_t end = until(r, l), left = (end - now_of(r) + US_PER_S - 1) / US_PER_S;
@@ -375,8 +375,7 @@ static int break_it(struct request *r, struct lease *l, struct err *e)
     return 202;
 }
 
-/* A signature with "d" and without "w" only breaks leases.
- * https://learn.microsoft.com/rest/api/storageservices/create-service-sas */
+/* Checks the action: a SAS with "d" and without "w" may only break leases. */
 static int check_permission(struct request *r, const char *action, struct err *e)
 {
     if (grant_has(grant_of(r), 'w') || (action && strcasecmp(action, "break") == 0))

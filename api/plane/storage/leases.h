@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Leases of blobs, containers, files and shares: the holder of a lease keeps other clients from
- * writing, or from deleting.
+ * Leases of blobs, containers, files and shares: while a client holds a lease, other clients cannot
+ * write the object, or cannot delete it.
  *
  *   available -acquire-> leased -release-> available
  *   leased -break-> breaking -> broken; leased -> expired; all three -acquire-> leased
  *   expired -renew-> leased; expired, broken -the blob is written-> available
  *
- * The time of leases is the time of the daemon's start plus the monotonic time since then, so that
- * setting the clock neither ends nor prolongs a lease. A lease with more time left than its
- * duration was acquired before the clock was set and the daemon restarted; it lasts for its
- * duration from that restart.
+ * The clock of leases is the time of the daemon's start plus the monotonic time since then, so a
+ * change of the system clock neither ends nor prolongs a lease. If a lease has more time left than
+ * its duration, the system clock was set back, and then the daemon restarted; such a lease ends its
+ * duration after that restart.
  *
  * https://learn.microsoft.com/rest/api/storageservices/lease-blob
  */
@@ -22,7 +22,7 @@
 struct lease {
     enum lease_state state; /* as it is stored */
     const char *id;         /* NULL: there was no lease yet */
-    int duration_s;         /* or LEASE_INFINITE */
+    int duration_s;         /* seconds, or LEASE_INFINITE */
     int64_t until_us;       /* 0: it does not end */
 };
 
@@ -31,13 +31,13 @@ struct lease lease_of_share(const struct share *s);
 void lease_to_item(const struct lease *l, struct share_item *i);
 void lease_to_share(const struct lease *l, struct share *s);
 
-/* The errors of a request for a leased object without the right id. */
+/* Errors for a request without the right id of a leased object. */
 struct lease_errors {
     const char *what; /* "blob" */
     int mismatch, not_present;
 };
-/* Whether a request may proceed: its x-ms-lease-id, if it has one, must be the lease's; without
- * one, a request that `needs` the lease fails if there is a lease. */
+/* Checks whether a request may proceed. If it has x-ms-lease-id, this must be the id of the lease.
+ * If it has none but `needs` the lease, the object must not be leased. */
 int lease_check(struct request *r, const struct lease *l, bool needs,
                 const struct lease_errors *errors, struct err *e) MUST_CHECK;
 
@@ -45,21 +45,22 @@ int lease_check(struct request *r, const struct lease *l, bool needs,
 int lease_check_by(struct request *r, const char *header, const struct lease *l, bool needs,
                    const struct lease_errors *errors, struct err *e) MUST_CHECK;
 
-/* Call when the object is written: a lease that has expired or was broken ends, and cannot be
- * renewed any more. */
+/* Call when the object is written: a lease that has expired or was broken is removed, so it cannot
+ * be renewed. */
 void lease_written(const struct request *r, struct share_item *i);
 
 /* Whether there is a lease, and the request has its id. */
 bool lease_is_callers(struct request *r, const struct lease *l);
-/* For a request that may outlast a lease that ends: AZSTORAGE_LEASE_INFINITE. */
+/* Fails with AZSTORAGE_LEASE_INFINITE if the object has a finite lease; for requests that may last
+ * longer than such a lease. */
 int lease_check_infinite(struct request *r, const struct lease *l, struct err *e) MUST_CHECK;
 
-/* x-ms-lease-action: changes *l, and adds the headers of the reply. Returns the status of the
- * reply, or
- * -1. `infinite_only`: only infinite leases are possible, as for files. */
+/* Carries out x-ms-lease-action: changes *l, and adds the headers of the reply. Returns the status
+ * of the reply, or -1. `infinite_only`: leases of this object must be infinite, as those of
+ * files. */
 int lease_act(struct request *r, struct lease *l, bool infinite_only, struct err *e) MUST_CHECK;
 
-/* The lease as lists and headers show it. */
+/* The words for a lease in lists and headers. */
 struct lease_shown {
     const char *status, *state, *duration; /* duration NULL: there is no lease */
 };

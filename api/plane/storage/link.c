@@ -8,7 +8,7 @@
 #include "api/http/url.h"
 #include "api/plane/storage/errors.h"
 
-#define LINK_VERSION     "2016-05-31" /* the sv that the service always wrote */
+#define LINK_VERSION     "2016-05-31" /* the sv that Azure wrote into such links */
 #define LINK_PERMISSIONS "rl"
 #define SIG_BYTES        crypto_auth_BYTES
 #define SIG_SIZE         (SIG_BYTES * 4 / 3 + 8)
@@ -24,13 +24,13 @@ static_assert(sizeof kinds / sizeof kinds[0] == LINK_NODE + 1, "a row a kind");
 static_assert(SIG_SIZE >= sodium_base64_ENCODED_LEN(SIG_BYTES, sodium_base64_VARIANT_ORIGINAL),
               "a signature has room");
 
-/* The parameters of a link; the signature covers them all. */
+/* The parameters of a link; the signature covers all of them. */
 struct link_grant {
     const char *sv, *sr, *sp, *se;
 };
 
-/* Fields cannot run into each other: the signed kind determines their number, and the path, the
- * only one that may contain a newline, comes last. */
+/* Signs the fields, separated by newlines. No two links have the same text: the kind determines the
+ * number of fields, and only the path, which is last, may contain a newline. */
 static void sign(const struct request *r, const struct file_ref *f, const struct link_grant *g,
                  char out[SIG_SIZE])
 {

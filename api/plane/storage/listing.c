@@ -18,8 +18,8 @@
 
 /* --- the query ------------------------------------------------------------------------------ */
 
-/* Markers are opaque: names in hexadecimal digits, because any client sends these back
- * unchanged. */
+/* Reads the marker. A marker is a name in hexadecimal digits, because every client sends such a
+ * text back unchanged. */
 static int read_marker(struct request *r, struct storage_list *l, struct err *e)
 {
     l->sent = request_query(r, "marker");
@@ -87,7 +87,7 @@ static void begin(struct page *p)
     struct request *r = p->r;
     struct strbuf *b = &p->text;
     const char *base = request_base(r);
-    if (r->door->service) /* the account is in the path */
+    if (r->door->service) /* then the path contains the account */
         base = arena_concat(&r->arena, base, "/", r->label);
     xml_begin_document(b);
     strbuf_puts(b, "<EnumerationResults");

@@ -41,7 +41,7 @@ static int take(struct metadata_reading *m, const char *name, const char *value)
     return 0;
 }
 
-/* Skips a header "x-ms-meta" without a name: az sends it, too. */
+/* Skips a header "x-ms-meta" without a name, which az sends. */
 int metadata_read(struct request *r, const char **out, struct err *e)
 {
     struct metadata_reading m = {.doc = request_own(r, json_object()), .e = e};
@@ -55,7 +55,8 @@ int metadata_read(struct request *r, const char **out, struct err *e)
     return rc;
 }
 
-/* Whether a stored pair is valid; rows that others have written may hold anything. */
+/* Whether a stored name and its value are valid; rows that other programs have written may have any
+ * content. */
 static bool says(const char *name, const json_t *value)
 {
     return metadata_name_shown(name) && metadata_value_ok(json_string_value(value));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * GET and HEAD of a link to a file on a node's disk. Gets the file's length from the node, then
- * fetches the bytes piece by piece, as fast as the client reads. A reply that has begun is cut off
- * if the node is lost or the file becomes shorter.
+ * fetches the bytes piece by piece, as fast as the client reads. If the node is lost or the file
+ * becomes shorter during the reply, the connection is closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -107,8 +107,8 @@ static int number(const char *text, int64_t *out)
     return *text < '0' || *text > '9' || *end || errno ? -1 : 0;
 }
 
-/* Finds the job by its row id. The guid proves that the job is the one of the link, because a
- * restored backup may use row ids again. */
+/* Splits ROWID-GUID. The job is found by its row id; the GUID proves that this is the link's job,
+ * because after the restore of a backup row ids may be used again. */
 static int split_job(struct request *r, const char *text, int64_t *id, const char **guid)
 {
     size_t n = strcspn(text, "-");

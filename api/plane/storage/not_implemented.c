@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The services of a storage account that are not implemented: queues, tables, and the hierarchical
- * view of blobs. Each request to their hosts gets an error in the form that its clients can read.
+ * view of blobs. The reply to each request for their hosts is an error, in the form that clients of
+ * these services can read.
  */
 #include <jansson.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #define CODE "NotImplemented"
 
-/* One error for every request, because the service has no kinds of errors. */
+/* The reply is the same for every kind of error. */
 static struct error_words words(int kind)
 {
     return kind < ERR_OWN ? (struct error_words){501, CODE, 0} : error_own(NULL, 0, kind);
@@ -26,7 +27,8 @@ static const char *message(struct request *r)
     } services[] = {{".queue.", "queues"},
                     {".table.", "tables"},
                     {".dfs.", "the Data Lake's directories (dfs)"}};
-    const char *what = "queues or tables"; /* at a port of one service */
+    /* for a port of one service, whose host names no service */
+    const char *what = "queues or tables";
     for (size_t i = 0; i < sizeof services / sizeof *services; i++)
         if (strcasestr(r->host, services[i].label))
             what = services[i].what;
@@ -36,7 +38,7 @@ static const char *message(struct request *r)
                         what, r->request_id);
 }
 
-/* Whether the client of tables expects OData's JSON. */
+/* Whether this is a client of tables that expects OData's JSON. */
 static bool wants_json(struct request *r)
 {
     const char *accept = request_header(r, "Accept");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and containers as a whole: made, changed, deleted, leased. The grant of the request has
- * the row; its plane has the words and the kinds of errors. On the loop's thread.
+ * Shares and containers as a whole: made, changed, deleted, leased. The row is in the request's
+ * grant; words and kinds of errors are in the grant's plane. On the loop's thread.
  */
 #include "api/plane/storage/plane_shares.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stored access policies of shares and containers: <SignedIdentifiers>. Signatures name a policy in
- * si. As a row: [{"id", "start", "expiry", "permissions"}, ...], without missing members.
+ * Stored access policies of shares and containers: <SignedIdentifiers>. A SAS names its policy in
+ * si. The row has them as [{"id", "start", "expiry", "permissions"}, ...], without the members that
+ * are not set.
  *
  * https://learn.microsoft.com/rest/api/storageservices/define-stored-access-policy
  */

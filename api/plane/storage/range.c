@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the header without a library. Ignores an invalid range, as RFC 7233 demands. Pure.
+ * Parses the header Range. Ignores an invalid range, as RFC 7233 demands. Pure.
  */
 #include "api/plane/storage/range.h"
 
@@ -12,7 +12,8 @@
 
 #include "api/plane/storage/errors.h"
 
-/* Clamps a number above 64 bits, because it is beyond the end of any file. */
+/* Reads a number. A number above 64 bits becomes the largest, because it is beyond the end of any
+ * file. */
 static int number(const char **p, uint64_t *out)
 {
     char *end;
@@ -108,7 +109,7 @@ int range_hashed(const char *header, const char *name, const char *text, struct 
     if (range_or_rest(name, text, out, e) < 0)
         return -1;
     if (out->offset + out->len == INT64_MAX) { /* the rest */
-        /* One byte more than allowed; if the file has it, the range is refused. */
+        /* one byte more than allowed: if the file has so many, the range is refused */
         out->len = RANGE_HASHED_MAX + 1;
         return 0;
     }

@@ -11,8 +11,8 @@
 
 enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
 
-/* `header` is the value of the header Range, or NULL. An unknown form is ignored, as the RFC
- * requires: RANGE_NONE. *first and *last (inclusive) are set for RANGE_PART. */
+/* Reads the header Range. `header`: its value, or NULL. An unknown form is ignored, as the RFC
+ * requires: RANGE_NONE. For RANGE_PART sets *first and *last (inclusive). */
 enum range_result range_parse(const char *header, uint64_t size, uint64_t *first, uint64_t *last);
 
 /* Reads `text`, the value of the header `name`, such as "bytes=0-511". AZSTORAGE_HEADER: an end of
@@ -20,17 +20,17 @@ enum range_result range_parse(const char *header, uint64_t size, uint64_t *first
 int range_exact(const char *name, const char *text, struct file_range *out,
                 struct err *e) MUST_CHECK;
 
-/* Like range_exact(), but accepts "bytes=512-", too: the range ends at INT64_MAX then, beyond the
- * end of every file. */
+/* Like range_exact(), but also accepts "bytes=512-". Such a range ends at INT64_MAX, which is
+ * beyond the end of every file. */
 int range_or_rest(const char *name, const char *text, struct file_range *out,
                   struct err *e) MUST_CHECK;
 
-/* Like range_or_rest(), for a range that is hashed before it is sent: at most RANGE_HASHED_MAX
- * bytes. `header` asks for the hash. */
+/* Like range_or_rest(), for a range that is hashed before it is sent: it has at most
+ * RANGE_HASHED_MAX bytes. `header`: the name of the header that asks for the hash. */
 #define RANGE_HASHED_MAX (4 << 20)
 int range_hashed(const char *header, const char *name, const char *text, struct file_range *out,
                  struct err *e) MUST_CHECK;
-/* Whether the hashed range covers the whole requested range, in a file of `size` bytes. */
+/* Checks that the hashed range is the whole requested range, in a file of `size` bytes. */
 int range_hashed_check(const char *header, const struct file_range *range, uint64_t size,
                        struct err *e) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides by roles whether the bearer of a token may use an account's data.
+ * Decides by the roles of a token's principal whether he may use an account's data.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define STORAGE "Microsoft.Storage/storageAccounts"
 
-/* The names of a plane in actions and in scopes. */
+/* For each plane: the parts of its names of actions, and of its scopes. */
 static const struct {
     const char *service, *share, *item, *scope;
 } names[] = {
@@ -35,7 +35,7 @@ static const struct {
     struct needed_action action;
 } special[] = {
     {"Service_GetProperties", {THE_SERVICE, "/read"}},
-    {"Service_SetProperties", {THE_SERVICE, "/write"}}, /* no data role contains this action */
+    {"Service_SetProperties", {THE_SERVICE, "/write"}}, /* no role for data contains this action */
     {"Service_GetAccountInfo", {THE_SERVICE, "/getInfo/action"}},
     {"Container_GetAccountInfo", {THE_SERVICE, "/getInfo/action"}},
     {"Blob_GetAccountInfo", {THE_SERVICE, "/getInfo/action"}},
@@ -52,7 +52,8 @@ static const struct {
     {"Share_GetPermission", {AN_ITEM, "/read"}},
 };
 
-/* The object of lists of containers and of batches is a container, too. */
+/* The kind of object that an operation is about. Lists of containers and batches count as
+ * operations on a container. */
 static enum about about_of(const char *operation)
 {
     static const char *const shares[] = {"Service_", "Container_", "Share_"};
@@ -95,8 +96,9 @@ static struct target_of_role target_of(struct arena *a, const struct data_place 
                                                 names[kind].scope, place->share)};
 }
 
-/* Whether the account belongs to the principal: the principal was the first to name it, by a mount,
- * and so uses its files through jobs, and with a token, too, until somebody creates the account. */
+/* Whether the account belongs to the principal: a mount of his was the first to name it, and nobody
+ * has created it since. Then he may use its files with a token too, because his jobs use them
+ * anyway. */
 static bool is_own(const struct principal *who, const struct storage_account *account,
                    enum about about)
 {
@@ -167,7 +169,7 @@ static int check(struct request *r, const struct principal *who, const struct da
                    "permission.");
 }
 
-/* Checks the role at the share in the path. */
+/* Checks the roles at the share that the path names. */
 static int check_here(struct request *r, struct needed_action needed, struct err *e)
 {
     const struct grant *g = grant_of(r);
@@ -187,7 +189,8 @@ int plane_check_tags(struct request *r, struct err *e)
         return err_set(e, AZSTORAGE_PERMISSION, NULL,
                        "This request is not authorized to perform this operation using this "
                        "permission: x-ms-tags needs the one for tags (t).");
-    /* By the roles of the login, or of the signer of a user delegation. */
+    /* r->who: the principal of the token, or the owner of the user delegation key; NULL: no roles
+     * are needed. */
     return r->who ? check_here(r, (struct needed_action){AN_ITEM, "/tags/write"}, e) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rights to an account's data by roles, for callers without a request.
+ * Whether roles allow the use of an account's data; most functions need no request.
  */
 #ifndef API_PLANE_STORAGE_ROLES_H
 #define API_PLANE_STORAGE_ROLES_H
@@ -19,13 +19,13 @@ struct data_place {
  * error. */
 int roles_read(const struct access *x, struct arena *a, const struct principal *who,
                const struct data_place *place, struct err *e) MUST_CHECK;
-/* The same of reading, writing and deleting. */
+/* Like roles_read(), for reading, writing and deleting. */
 int roles_change(const struct access *x, struct arena *a, const struct principal *who,
                  const struct data_place *place, struct err *e) MUST_CHECK;
-/* Whether loaded roles allow reading. */
+/* Like roles_read(), for roles that have been loaded. */
 bool roles_allow_reading(struct arena *a, const struct principal *who, const struct grants *held,
                          const struct data_place *place);
-/* ERR_FORBIDDEN: no role allows reading it; logs it. */
+/* Sets ERR_FORBIDDEN: no role allows reading the place. Writes this to the log. Returns -1. */
 int roles_refuse_reading(struct request *r, const struct data_place *place, struct err *e);
 
 #endif

@@ -3,8 +3,8 @@
  * Reads the parameters of a signature, builds the text to sign for each version, and compares
  * signatures in constant time. Pure.
  *
- * A user delegation key is computed from the daemon's secret and the description of the key in each
- * signature, so no key is stored.
+ * A user delegation key is computed from the daemon's secret and from the description of the key
+ * that each signature contains, so no key is stored.
  */
 #include "api/plane/storage/sas.h"
 
@@ -27,7 +27,8 @@ static const char *const names[SAS_FIELDS] = {SAS_PARAMETERS(SAS_NAME)};
 
 /* --- the text to sign ----------------------------------------------------------------------- */
 
-/* A line of the text, and the first version that has it (NULL: all have). */
+/* A line of the text to sign, and the first version of signatures that has it (NULL: every
+ * version). */
 struct sas_line {
     enum sas_field field;
     const char *from;
@@ -73,7 +74,7 @@ static const struct sas_line blob_lines[] = {
     {SAS_LANGUAGE, NULL},
     {SAS_TYPE, NULL},
 };
-/* The first version of service signatures has no headers of replies. */
+/* The lines of the oldest version of service signatures, which has no fields for reply headers. */
 static const struct sas_line oldest_lines[] = {
     {SAS_PERMISSIONS, NULL}, {SAS_START, NULL},  {SAS_EXPIRY, NULL},
     {SAS_RESOURCE, NULL},    {SAS_POLICY, NULL}, {SAS_VERSION, NULL},
@@ -138,7 +139,8 @@ static const struct text_form forms[SAS_KINDS][2] = {
 };
 static const struct text_form oldest_form = FORM(oldest_lines);
 
-/* Versions are dates: they compare as texts. */
+/* Whether the signature's version is older. Versions are dates, so they can be compared as
+ * texts. */
 static bool is_before(const struct sas *s, const char *version)
 {
     return strcmp(s->field[SAS_VERSION], version) < 0;
@@ -161,7 +163,7 @@ void sas_text(const struct sas *s, enum sas_service service, const char *account
     whole.field[SAS_ACCOUNT] = account;
     const char *kind = s->field[SAS_RESOURCE_KIND];
     if (!kind || strcmp(kind, "bs") != 0)
-        /* the snapshot is a parameter of the request, not of the signature */
+        /* the request's parameter "snapshot" is not signed */
         whole.field[SAS_SNAPSHOT] = NULL;
     whole.field[SAS_RESOURCE] =
         arena_printf(a, "%s/%s%s", is_before(s, "2015-02-21") ? "" : roots[service], account, path);
@@ -283,7 +285,7 @@ static const char *text_of(const struct sas *s, enum sas_field f)
     return s->field[f] ? s->field[f] : "";
 }
 
-/* A time of the signature or its policy, else 0. */
+/* Reads a time of the signature; without it *us is the time of its policy, `policy` (0: none). */
 static int time_of(const struct sas *s, enum sas_field f, int64_t policy, int64_t *us,
                    struct err *e)
 {
@@ -365,9 +367,9 @@ static int check_account_grant(const struct sas *s, const struct sas_use *use, s
     return 0;
 }
 
-/* The first version of signatures for directories; there are such signatures for blobs alone. In
- * earlier versions, and in signatures for files, the type of resource is not signed: anybody could
- * turn such a signature into a signature of a directory. */
+/* The first version with signatures for directories, which exist only for blobs. Older versions,
+ * and signatures for files, do not sign the type of resource, so anybody could turn such a
+ * signature into one for a directory. */
 #define DIRECTORIES_SINCE "2020-02-10"
 
 static bool may_be_directory(const struct sas *s, const struct sas_use *use)
@@ -375,8 +377,8 @@ static bool may_be_directory(const struct sas *s, const struct sas_use *use)
     return use->service == 'b' && !is_before(s, DIRECTORIES_SINCE);
 }
 
-/* Whether the type of a container's or file's signature fits the request at all: it allows nothing
- * on the account, and only some operations on the container or share itself. */
+/* Checks that the signature's type of resource allows requests of this kind: a service signature
+ * allows nothing on the account, and only some operations on the container or share itself. */
 static int check_service_grant(const struct sas *s, const struct sas_use *use, struct err *e)
 {
     const char *kind = text_of(s, SAS_RESOURCE_KIND);
@@ -407,8 +409,8 @@ static int check_permission(const struct sas *s, const struct sas_use *use, stru
                    has, use->permissions);
 }
 
-/* A signature for one user also needs a token of that user, but no request has both a token and a
- * signature. */
+/* Refuses a signature for one user. It would need a token of that user too, but a request cannot
+ * have both. */
 static int check_user(const struct sas *s, struct err *e)
 {
     if (!*text_of(s, SAS_USER_OBJECT))
@@ -419,8 +421,8 @@ static int check_user(const struct sas *s, struct err *e)
                    text_of(s, SAS_USER_OBJECT));
 }
 
-/* A value must not be in both the signature and its policy: otherwise a change of the policy, made
- * to take the signature back, would have no effect. */
+/* Refuses a value that is in both the signature and its policy: a change of the policy, made to
+ * revoke the signature, would have no effect. */
 static int check_policy(const struct sas *s, const struct sas_use *use, struct err *e)
 {
     const struct sas_policy *p = use->policy;

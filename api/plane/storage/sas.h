@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared access signatures: a signed grant in the query of a request, for the whole account, for
- * one container, share, blob or file, or (user delegation) signed with a user's key.
+ * Shared access signatures (SAS): a signed grant in the query of a request. It is signed with a key
+ * of the account, or with a user's key (user delegation), and is for the whole account or for one
+ * container, share, blob or file.
  * https://learn.microsoft.com/rest/api/storageservices/delegate-access-with-shared-access-signature
- * Pure: knows no rows.
+ * Pure: reads no rows.
  */
 #ifndef API_PLANE_STORAGE_SAS_H
 #define API_PLANE_STORAGE_SAS_H
@@ -61,68 +62,69 @@ enum sas_service { SAS_BLOB, SAS_FILE };
 
 struct sas {
     enum sas_kind kind;
-    const char *field[SAS_FIELDS]; /* decoded and borrowed; NULL: was not sent */
+    const char *field[SAS_FIELDS]; /* decoded and borrowed; NULL: not sent */
 };
 
-/* A stored access policy: supplies values that a signature leaves out. Times in microseconds, 0:
+/* A stored access policy: has the values that a signature leaves out. Times are in microseconds; 0:
  * not given. */
 struct sas_policy {
     const char *permissions; /* "" if none */
     int64_t start_us, expiry_us;
 };
 
-/* Finds the policy that a signature names in the policies of its container or share (the text of
- * the row; NULL: none). Texts are the arena's. 1: found; 0: no such policy. */
+/* Finds the policy that a signature names. `policies`: the policies of its container or share (the
+ * text of the row; NULL: none). Texts are in the arena. 1: found; 0: there is no such policy. */
 int sas_find_policy(const struct sas *s, const char *policies, struct arena *a,
                     struct sas_policy *out);
 
-/* The use that a request makes of a signature. */
+/* What a request wants to use a signature for. */
 struct sas_use {
     int64_t now_us;
     const char *peer; /* the client's address as text */
     bool https;
-    char service;            /* b, f, q or t, as in ss */
-    char resource_type;      /* s, c or o, as in srt */
-    const char *permissions; /* any one of these letters of sp is enough; "": none is needed */
+    char service;       /* b, f, q or t, as in ss */
+    char resource_type; /* s, c or o, as in srt */
+    /* letters of sp, of which the signature needs one; "": it needs none */
+    const char *permissions;
     const struct sas_policy *policy; /* the policy in `si`; NULL: none */
 };
 
-/* Reads a signature from a query. 1: found. 0: there is none. -1: AZSTORAGE_AUTHENTICATION: a
+/* Reads a signature from a query. 1: found; 0: there is none; -1: AZSTORAGE_AUTHENTICATION: a
  * parameter is missing or repeated. */
 int sas_read(const struct named_value *query, size_t n, struct sas *out, struct err *e) MUST_CHECK;
 
-/* Appends the text to sign. `path`: the container or share and the name in it, as the kind of
- * resource demands, decoded: "/c1/a b.txt". Ignored for a signature of an account. */
+/* Appends the text to sign. `path`: the path of sas_path(), decoded: "/c1/a b.txt"; ignored for an
+ * account signature. */
 void sas_text(const struct sas *s, enum sas_service service, const char *account, const char *path,
               struct arena *a, struct strbuf *out);
 
-/* The part of a request's decoded path that a signature covers: the whole path, its first segment,
- * or the given number of directories. */
+/* The part of a request's decoded path that the signature is for, depending on its kind of
+ * resource: the whole path, its first segment, or the given number of directories. */
 const char *sas_path(const struct sas *s, const char *path, struct arena *a);
 
-/* Whether a valid signature grants this use. Checks in the order of the service; each refusal has
- * another error. */
+/* Checks whether a signature, whose text was verified, allows this use. The order of the checks is
+ * Azure's; each has its own error. */
 int sas_check(const struct sas *s, const struct sas_use *use, struct err *e) MUST_CHECK;
 
 /* Reads a time of a signature or policy: a day, or an instant with or without seconds and fraction.
- * -1: not a time. */
+ * -1: the text is no time. */
 int sas_time(const char *text, int64_t *us);
 
 /* --- signatures of users ----------------------------------------------------------------------
  *
- * A logged-in user makes such a signature with a key that the daemon gave them for a limited time.
- * The signature allows no more than a role of the user.
+ * A logged-in user makes such a signature with a key that the daemon gave him for a limited time.
+ * The signature allows no more than the user's roles.
  * https://learn.microsoft.com/rest/api/storageservices/create-user-delegation-sas */
 
 #define DELEGATION_KEY_BYTES 32
-/* The key that a user was given to sign with. It is derived from the parameters that each signature
- * contains, so it is not stored. `secret`: the daemon's. */
+/* Computes the key that a user got for signing. It is derived from parameters that each signature
+ * contains, so it is not stored. `secret`: the daemon's secret. */
 void delegation_key(const uint8_t secret[32], const struct sas *s,
                     unsigned char out[DELEGATION_KEY_BYTES]);
-/* Whether a signature was made with that key of this text. */
+/* Whether a signature of this text was made with that key. */
 bool delegation_signed(const uint8_t secret[32], const struct sas *s, const struct strbuf *text);
-/* The owner of the key. 1: *who; 0: the owner is gone, or the key is not valid at this time, *why
- * has the reason; -1: err. */
+/* Finds the owner of the key. 1: *who is the owner; 0: the owner does not exist any more, or the
+ * key is not valid at this time; *why has the reason; -1: error. */
 int delegation_who(const struct directory *d, const struct sas *s, int64_t now_us,
                    struct principal *who, const char **why, struct err *e) MUST_CHECK;
 

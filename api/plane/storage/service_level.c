@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations of the data planes on the account: its kind, the properties of the service, and user
- * delegation keys.
+ * Operations on the account: they show its kind, show and set the properties of a service, and
+ * issue user delegation keys.
  */
 #include "api/plane/storage/service_level.h"
 
@@ -56,7 +56,8 @@ static int store(struct request *r, struct storage_account *s, const json_t *doc
 struct replied *plane_set_service(struct request *r)
 {
     struct err e;
-    struct storage_account s; /* the row may have changed since the head came */
+    /* read again, because the row may have changed since the access check */
+    struct storage_account s;
     enum sas_service service = grant_of(r)->plane->service;
     if (st_account_by_id(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, &s, &e) <= 0)
         return reply_err(r, &e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and writes XML by a table of the elements with their places in the JSON. Values are the
+ * Converts XML to JSON and back by a table of the elements and their JSON members. Values are the
  * request's. On the loop's thread.
  */
 #include "api/plane/storage/service_settings.h"
@@ -22,9 +22,9 @@ struct settings_node {
     const char *element, *member;
     enum settings_kind kind;
     bool required;
-    const char *among; /* of a TEXT or LIST: the valid words, separated by spaces; NULL: any */
-    long max;          /* of a NUMBER */
-    /* the elements in a GROUP or RULES; the last has a NULL element */
+    const char *among; /* for TEXT and LIST: the valid words, separated by spaces; NULL: any */
+    long max;          /* for NUMBER: the largest value */
+    /* for GROUP and RULES: the elements in it; the last one has a NULL element */
     const struct settings_node *of;
 };
 
@@ -73,12 +73,12 @@ static const struct settings_node smb[] = {
 static const struct settings_node protocols[] = {{"SMB", "smb", GROUP, false, NULL, 0, smb},
                                                  {NULL, NULL, TRUTH, false, NULL, 0, NULL}};
 
-/* The root's, in the service's order. */
+/* The elements of the root, in Azure's order. */
 static const struct top {
     struct settings_node node;
-    bool own;                /* in SETTINGS_OWN */
+    bool own;                /* the JSON member is in SETTINGS_OWN */
     bool of_blobs, of_files; /* the services that have the element */
-    const char *usual;       /* the value shown if none is set; NULL: not shown */
+    const char *usual; /* the value that is shown if none is set; NULL: the element is not shown */
 } tops[] = {
 #define NO_RETENTION "\"retentionPolicy\":{\"enabled\":false}"
 #define NO_METRICS   "{\"version\":\"1.0\",\"enabled\":false," NO_RETENTION "}"
@@ -163,7 +163,7 @@ static json_t *read_number(const struct settings_node *n, const struct xml *x)
     return good ? json_integer(value) : NULL;
 }
 
-/* Words between commas; no text: no words. */
+/* Reads words between commas; an empty text has no words. */
 static json_t *read_words(const struct settings_node *n, const struct xml *x)
 {
     json_t *words = json_array();
@@ -243,7 +243,7 @@ static const struct settings_node *find(const struct settings_node *nodes, const
     return NULL;
 }
 
-/* An enabled retention must have a number of days. */
+/* Checks that an enabled retention has a number of days. */
 static int check_days(const struct settings_node *nodes, const json_t *out, struct err *e)
 {
     if (nodes == retention && json_is_true(json_object_get(out, "enabled")) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds the text to sign from the head of the request, for each scheme. Keeps no state. On the
- * loop's thread.
+ * Builds the text to sign from the request's line and headers, for each scheme. Keeps no state. On
+ * the loop's thread.
  */
 #include "api/plane/storage/shared_key.h"
 #include "lib/timefmt.h"
@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <time.h>
 
-#define ZERO_IS_EMPTY_FROM "2015-02-21" /* the version that signs a length of 0 as "" */
+#define ZERO_IS_EMPTY_FROM "2015-02-21" /* since this version a length of 0 is signed as "" */
 
 static_assert(SIGNATURE_SIZE == sodium_base64_ENCODED_LEN(crypto_auth_hmacsha256_BYTES,
                                                           sodium_base64_VARIANT_ORIGINAL),
@@ -22,8 +22,8 @@ static_assert(SIGNATURE_SIZE == sodium_base64_ENCODED_LEN(crypto_auth_hmacsha256
 
 /* --- orders of names ------------------------------------------------------------------------ */
 
-/* The characters that each order puts first to last; all other characters come before these, by
- * byte. */
+/* The characters that each order sorts last, in their order; all other characters are sorted before
+ * them, by byte. */
 static const char *const ranks[NAME_ORDERS] = {
     [NAMES_AS_SERVICE] = "_0123456789abcdefghijklmnopqrstuvwxyz",
     [NAMES_BY_BYTE] = "-0123456789_abcdefghijklmnopqrstuvwxyz",
@@ -36,8 +36,8 @@ static int rank(char c, enum name_order order)
     return at ? 256 + (int)(at - ranks[order]) : (unsigned char)c;
 }
 
-/* Compares names that differ only in their hyphens: the name whose hyphen comes first is the later
- * one. */
+/* Compares names that differ only in hyphens: the name whose first differing hyphen is earlier is
+ * sorted later. */
 static int compare_hyphens(const char *a, const char *b)
 {
     for (; *a || *b; a++, b++)
@@ -91,7 +91,7 @@ static const char *header(const struct signed_head *h, const char *name)
     return "";
 }
 
-/* The value without the blanks around it. */
+/* Adds a value without the blanks around it. */
 static void add_trimmed(struct strbuf *out, const char *s)
 {
     size_t n;
@@ -102,8 +102,9 @@ static void add_trimmed(struct strbuf *out, const char *s)
     strbuf_add(out, s, n);
 }
 
-/* Joins values with one name by commas. Trims values of headers; keeps values of a query unchanged,
- * because a blank in a name or prefix matters. */
+/* Adds sorted items; the values of one name are joined by commas. `trims`: removes blanks around
+ * values, for headers. Values of a query stay unchanged, because a blank in a name or prefix
+ * matters. */
 static void add_sorted(const struct signed_item *v, size_t n, bool trims, const char *before,
                        const char *after, struct strbuf *out)
 {
@@ -171,7 +172,7 @@ static const char *const whole[] = {"Content-Encoding",
                                     NULL};
 static const char *const lite[] = {"Content-MD5", "Content-Type", "Date", NULL};
 
-/* `date`: the header that replaces Date if it was sent. */
+/* Adds the values of standard headers. `date`: a header that, if it was sent, replaces Date. */
 static void add_standard(const struct signed_head *h, const char *const *names, const char *date,
                          const char *length, struct strbuf *out)
 {
@@ -274,7 +275,7 @@ const char *signed_date_error(struct arena *a, const char *date)
                             "'Thu, 07 Jun 2018 21:34:00 GMT'.",
                             date ? date : "");
     int64_t at_us = (int64_t)timegm(&tm) * 1000000;
-    /* not the daemon's clock, because a test may have changed that */
+    /* the system's clock, because a test may have changed the daemon's */
     int64_t now_us = time_now_us();
     if (at_us >= now_us - SIGNED_SKEW_US && at_us <= now_us + SIGNED_SKEW_US)
         return NULL;

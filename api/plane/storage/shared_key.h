@@ -4,7 +4,7 @@
  * (https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key), SharedKey of
  * Azure Batch
  * (https://learn.microsoft.com/rest/api/batchservice/authenticate-requests-to-the-azure-batch-service).
- * Pure: the text that client and service sign, made from the head of a request.
+ * Makes the text that client and daemon sign from the request's line and headers. Pure.
  */
 #ifndef API_PLANE_STORAGE_SHARED_KEY_H
 #define API_PLANE_STORAGE_SHARED_KEY_H
@@ -31,17 +31,18 @@ struct signed_head {
 
 enum shared_key_form { SHARED_KEY, SHARED_KEY_LITE };
 
-/* The service sorts names of headers as .NET's culture does, and newer clients do, too. Older
- * clients sort by bytes, Node's clients like ICU. The orders differ only in names with - or _. */
+/* The orders in which names of headers are sorted: Azure and newer clients sort like .NET's
+ * culture, older clients by bytes, Node's clients like ICU. The orders differ only for names with -
+ * or _. */
 enum name_order { NAMES_AS_SERVICE, NAMES_BY_BYTE, NAMES_AS_ICU, NAME_ORDERS };
 
-/* Appends the text to sign. `account`: without -secondary. */
+/* Appends the text to sign. `account`: its name without -secondary. */
 void shared_key_text(const struct signed_head *h, const char *account, enum shared_key_form form,
                      enum name_order order, struct arena *a, struct strbuf *out);
 
-/* The differences between clients of Azure Batch: some sign names of parameters unchanged instead
- * of in lower case, some leave out parameters without a value, and those that send no
- * Content-Length sign either nothing or 0. */
+/* Differences between clients of Azure Batch: some sign names of parameters as they are instead of
+ * in lower case; some leave out parameters without a value; some that send no Content-Length sign
+ * nothing for it, others 0. */
 struct batch_signing {
     bool raw_names, no_blanks;
     const char *length; /* NULL: as sent */
@@ -49,27 +50,26 @@ struct batch_signing {
 void shared_key_batch_text(const struct signed_head *h, const char *account,
                            const struct batch_signing *how, struct arena *a, struct strbuf *out);
 
-/* The content of "SharedKey ACCOUNT:SIGNATURE" or "SharedKeyLite ..."; the account in lower case.
- * 0: neither of them; -1: a part is missing. */
+/* The parts of "SharedKey ACCOUNT:SIGNATURE" or "SharedKeyLite ..."; the account in lower case. 0:
+ * the text is neither; -1: a part is missing. */
 struct signed_by {
     enum shared_key_form form;
     const char *account, *signature;
 };
 int shared_key_read(const char *authorization, struct arena *a, struct signed_by *out);
 
-/* Compares two names of headers in an order; < 0, 0 or > 0. */
+/* Compares two names of headers in this order; returns < 0, 0 or > 0. */
 int name_compare(const char *a, const char *b, enum name_order order);
 
-/* The error in the date of a signed request (NULL: it has no date); returns NULL: the date is
- * good. */
+/* The error in the date of a signed request (`date` NULL: it has none); NULL: the date is good. */
 const char *signed_date_error(struct arena *a, const char *date);
 
 #define SIGNATURE_SIZE 45 /* base64 of 32 bytes, and NUL */
-/* HMAC-SHA256 of a text with an account's key, as base64. */
+/* Computes the HMAC-SHA256 of a text with an account's key, in base64. */
 void signature_make(const unsigned char *key, size_t n_key, const char *text, size_t n_text,
                     char out[SIGNATURE_SIZE]);
-/* Compares a client's signature with `made` in constant time. A space in it equals +, because
- * clients leave + unescaped in a query. */
+/* Compares a client's signature with `made` in constant time. A space in the client's counts as +,
+ * because clients leave + unescaped in a query. */
 int signature_equals(const char *sent, const char made[SIGNATURE_SIZE]);
 
 #endif

@@ -44,7 +44,7 @@ static int split(struct request *r, const char *header, struct storage_url *u, s
     return bad_url(header, text, e);
 }
 
-/* The error of the service that has the source: 401, 403 or 404. */
+/* Fails with 401, 403 or 404, as the service that has the source would. */
 static int cannot(struct err *e, int code, const char *why)
 {
     return err_set(e, code, NULL, "Could not verify the copy source: %s.", why);
@@ -62,15 +62,13 @@ static int is_closed(struct err *e, const char *why)
 
 /* --- the right to read a source --------------------------------------------------------------- */
 
-/* Requests whose credentials (the key, or roles of a login) also cover a source in the same account
- * without a signature. All other requests read a source like an independent request: the source is
- * public, its URL is signed, or the request has a token for it.
- * https://learn.microsoft.com/rest/api/storageservices/copy-blob
- * https://learn.microsoft.com/rest/api/storageservices/copy-file */
+/* Operations whose request credentials (the key, or roles of a login) also allow reading a source
+ * in the same account, without a signature. For all other operations the source must be readable by
+ * itself: it is public, its URL is signed, or the request has a token for it. */
 static const struct {
     const char *operation;
     enum share_kind source;
-    const char *not_with; /* a header with which the request is another operation, or NULL */
+    const char *not_with; /* with this header the request is another operation; NULL: none */
 } reads_own[] = {
     {"BlockBlob_Upload", SHARE_BLOBS, "x-ms-blob-type"}, /* Put Blob From URL */
     {"File_Create", SHARE_FILES, NULL},
@@ -116,7 +114,7 @@ static bool is_public(const struct url_target *t)
            !account_forbids(t->account, "allowBlobPublicAccess");
 }
 
-/* Since this version an anonymous read of private data is answered 401 instead of 404. */
+/* Since this api-version the error of an anonymous read of private data is 401 instead of 404. */
 #define UNSIGNED_SINCE 20191212
 
 static int has_no_signature(struct request *r, struct err *e)
@@ -128,7 +126,7 @@ static int has_no_signature(struct request *r, struct err *e)
                   "its URL has no signature, and the request may not read it");
 }
 
-/* Without a signature in the URL. */
+/* Checks a source whose URL has no signature. */
 static int may_unsigned(struct request *r, const struct url_target *t, const char *needed,
                         struct err *e)
 {
@@ -147,7 +145,8 @@ static int may_unsigned(struct request *r, const struct url_target *t, const cha
     return has_no_signature(r, e);
 }
 
-/* Whether the owner of the signature's user delegation key may read the source by a role. */
+/* Checks that a role of the owner of the user delegation key, with which the URL is signed, allows
+ * reading the source. */
 static int check_delegated(struct request *r, const struct url_target *t, const struct sas *s,
                            const char *needed, struct err *e)
 {
@@ -166,7 +165,7 @@ static int check_delegated(struct request *r, const struct url_target *t, const 
     return plane_check_role_of_source(r, who, &place, needed, e);
 }
 
-/* Each of the letters must be granted. */
+/* Checks that the signature grants each of the letters. */
 static int check_each(const struct sas *s, struct sas_use use, const char *needed, struct err *e)
 {
     for (; *needed; needed++) {
@@ -212,7 +211,7 @@ static int may_read(struct request *r, const struct url_target *t, const char *n
 
 /* --- where it is ---------------------------------------------------------------------------- */
 
-/* The row of a file or blob, or of the snapshot in the URL. 0: there is none. */
+/* Finds the row of a file or blob, or of the snapshot in the URL. 0: there is none. */
 static int find_item(struct request *r, const struct storage_url *u, struct source *from,
                      struct share_item *out, struct err *e)
 {

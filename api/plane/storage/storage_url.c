@@ -109,8 +109,8 @@ bool storage_url_is_signed(struct storage *st, struct arena *a, const struct url
 
 #define NEVER_OPEN ((enum public_access)(PUBLIC_CONTAINER + 1))
 
-/* The access that a URL must give: by a signature with each of these grants, or by the public
- * access of the container. */
+/* An access that a URL may give: by a signature with each of these grants, or by the public access
+ * of the container. */
 struct need {
     const char *grants; /* pairs of a type of resource and a permission, as in srt and sp */
     enum public_access open;
@@ -122,7 +122,7 @@ static const struct need one_blob = {"or", PUBLIC_BLOB, "read", false},
                          mounted = {"clorowod", NEVER_OPEN, "listed, read, written and deleted",
                                     true};
 
-/* A URL, and what it must permit. */
+/* A URL, and the access that it must give. */
 struct asked_url {
     struct url_target of;
     const struct need *need;
@@ -153,7 +153,8 @@ static int is_forbidden(struct err *e, const char *why)
     return err_set(e, ERR_FORBIDDEN, NULL, "%s", why);
 }
 
-/* Whether a role of the signer allows the access; a signature gives no more than its signer has. */
+/* Checks that a role of the signer allows the access, because a signature gives no more rights than
+ * its signer has. */
 static int check_role(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                       const struct principal *who, struct err *e)
 {
@@ -166,7 +167,7 @@ static int check_role(const struct azstorage *z, struct arena *a, const struct a
     return rc < 0 ? -1 : 0;
 }
 
-/* Whether a principal whose roles allow the access has signed the URL. */
+/* Checks that the URL is signed by a principal whose roles allow the access. */
 static int check_delegated(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                            const struct sas *s, struct err *e)
 {
@@ -186,7 +187,7 @@ static int check_delegated(const struct azstorage *z, struct arena *a, const str
     return rc < 0 ? -1 : check_role(z, a, x, &who, e);
 }
 
-/* Whether a key of the account has signed the URL, and the account permits keys. */
+/* Checks that the URL is signed with a key of the account, and that the account permits keys. */
 static int check_signed(const struct azstorage *z, struct arena *a, const struct asked_url *x,
                         const struct sas *s, struct err *e)
 {
@@ -246,14 +247,14 @@ static struct archived_blob archived_of(const struct share_item *i)
     return (struct archived_blob){i->path, (uint64_t)i->inode, (uint64_t)i->size, i->mtime_ns};
 }
 
-/* False for a name like dir//f: the folder would open it as dir/f, and that has another row, with
- * another tier. */
+/* Whether a path can be a file of the folder. False for dir//f: the folder would open it as dir/f,
+ * which has another row, and maybe another tier. */
 static bool can_be_file(const char *path)
 {
     return fs_path_is_safe(path) && strcmp(path, ".") != 0;
 }
 
-/* Finds the bytes in a share that may be read. */
+/* Finds the bytes of a file or blob that may be read. */
 static int find_bytes(const struct azstorage *z, struct arena *a, const struct url_target *x,
                       const char *path, struct blob_place *out, struct err *e)
 {
@@ -278,7 +279,7 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct u
     return 1;
 }
 
-#define ARCHIVED_MAX 100001 /* more blobs than a task may be given */
+#define ARCHIVED_MAX 100001 /* greater than the most files of a task */
 
 int storage_archived_blobs(const struct azstorage *z, struct arena *a,
                            const struct container_place *c, const char *prefix,
@@ -321,8 +322,8 @@ static int find_share(const struct azstorage *z, struct arena *a, const struct s
     return -1;
 }
 
-/* A Batch account has the rights of its auto-storage account's keys, because there are no managed
- * identities that could have a role. */
+/* Checks the auto-storage account of a Batch account. The Batch account uses it with the rights of
+ * its keys, because there are no managed identities, which could have a role. */
 static int check_owner(const struct storage_account *account, struct err *e)
 {
     if (!account_forbids(account, "allowSharedKeyAccess"))
@@ -358,7 +359,7 @@ int storage_container_open(const struct azstorage *z, struct arena *a,
     return rc;
 }
 
-/* The share of a URL. *rest: the path after it. */
+/* Finds the share that a URL names. *rest: the path after the share. */
 static int find_share_of(const struct azstorage *z, struct arena *a, const struct storage_url *u,
                          struct held_share *out, const char **rest, struct err *e)
 {
@@ -372,7 +373,7 @@ static int find_share_of(const struct azstorage *z, struct arena *a, const struc
                       out, e);
 }
 
-/* Whether the reader may read what the URL names. */
+/* Checks that the reader may read what the URL names. */
 static int check_reader(const struct azstorage *z, struct arena *a, const struct url_target *t,
                         const struct need *need, const struct url_reader *reader, struct err *e)
 {
@@ -440,7 +441,7 @@ int storage_sas_mounts(const struct azstorage *z, struct arena *a,
 
 /* --- URLs at the daemon itself ---------------------------------------------------------------- */
 
-/* A URL at localhost, because each daemon has this name and a certificate for it. */
+/* A URL with localhost as its host, because each daemon has this name and a certificate for it. */
 static const char *home_url(struct arena *a, const char *account, const char *container,
                             const char *query)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * URLs of files and blobs of this daemon's accounts in bodies of requests: the source of a copy, a
- * resource file of a task. Knows no request.
+ * URLs, in requests, of files and blobs of this daemon's accounts: the source of a copy, a resource
+ * file of a task. No function needs a request.
  */
 #ifndef API_PLANE_STORAGE_STORAGE_URL_H
 #define API_PLANE_STORAGE_STORAGE_URL_H
@@ -19,7 +19,7 @@
 
 struct storage_url {
     const char *authority; /* in lower case */
-    const char *path;      /* decoded, after the account; "/share/dir/file" */
+    const char *path;      /* decoded path after the account: "/share/dir/file" */
     const char *account;
     enum share_kind kind;
     struct named_value query[STORAGE_URL_PARAMETERS]; /* decoded */
@@ -27,9 +27,9 @@ struct storage_url {
     bool https;
 };
 
-/* Splits ACCOUNT.file.core.HOST/..., or an address with the account as the first segment of the
- * path. Such a service has a port of its own, and `own` is the address of `kind` (in any case;
- * NULL: not known). -1: not a URL of a file or blob. Texts are the arena's. */
+/* Splits a URL at the host ACCOUNT.file.core.HOST, or at an address where the account is the first
+ * segment of the path. Such an address has one service; `own`: the address for `kind` (in any case;
+ * NULL: not known). -1: the text is no URL of a file or blob. Texts are in the arena. */
 int storage_url_split(struct arena *a, const char *text, const char *own, enum share_kind kind,
                       struct storage_url *out) MUST_CHECK;
 /* A URL, and the share or container that it names. Everything is borrowed. */
@@ -38,28 +38,30 @@ struct url_target {
     const struct storage_account *account;
     const struct share *share;
 };
-/* The same for roles. */
+/* The place that the URL names, for checks of roles. */
 struct data_place url_target_place(const struct url_target *t);
-/* Whether a signature was made with a key of the account; `dev`: with the well-known one. */
+/* Whether a SAS is signed with a key of the account; `dev`: the key of the emulators' account
+ * counts too. */
 bool storage_url_is_signed(struct storage *st, struct arena *a, const struct url_target *t,
                            const struct sas *s, bool dev, struct err *e);
 
-/* The blob that a URL names, for readers with that URL only: it has a signature, or its container
- * is public. 1: *out is the blob; 0: not an account of this daemon; -1: ERR_FILE_NOT_FOUND, or the
- * blob may not be read (ERR_FORBIDDEN). Messages contain no signatures. */
+/* Finds the blob that a URL names, for a reader who has nothing but the URL: it is signed, or its
+ * container is public. 1: *out is the blob; 0: the account is not of this daemon; -1:
+ * ERR_FILE_NOT_FOUND, or ERR_FORBIDDEN: the blob may not be read. Messages contain no
+ * signatures. */
 int storage_url_open(const struct azstorage *z, struct arena *a, const char *url,
                      const struct url_reader *reader, struct blob_place *out,
                      struct err *e) MUST_CHECK;
-/* Whether a SAS, the text behind "?", permits that blobs of a container are listed, read, written
- * and deleted. 0: yes, or the account is not one of this daemon. */
+/* Checks that a SAS (the text after "?") permits listing, reading, writing and deleting blobs of a
+ * container. 0: it does, or the account is not of this daemon. */
 int storage_sas_mounts(const struct azstorage *z, struct arena *a,
                        const struct share_name *container, const char *sas, int64_t now_us,
                        struct err *e) MUST_CHECK;
-/* The archived blobs whose names begin with the prefix. */
+/* Finds the archived blobs whose names begin with the prefix. */
 int storage_archived_blobs(const struct azstorage *z, struct arena *a,
                            const struct container_place *c, const char *prefix,
                            struct archived_blobs *out, struct err *e) MUST_CHECK;
-/* As storage_url_open(), for a container whose blobs will be listed and read. */
+/* Like storage_url_open(), for a container whose blobs will be listed and read. */
 int storage_url_open_all(const struct azstorage *z, struct arena *a, const char *url,
                          const struct url_reader *reader, struct container_place *out,
                          struct err *e) MUST_CHECK;
@@ -68,7 +70,7 @@ int storage_url_open_all(const struct azstorage *z, struct arena *a, const char 
  * permissions. */
 int storage_url_home(const struct azstorage *z, struct arena *a, const char *url, const char **out,
                      struct err *e) MUST_CHECK;
-/* A URL of a container at localhost, signed for writing blobs for a limited time. */
+/* Makes a URL of a container at localhost, signed for writing blobs for a limited time. */
 int storage_container_url(const struct azstorage *z, struct arena *a,
                           const struct share_name *container, int64_t now_us, const char **out,
                           struct err *e) MUST_CHECK;

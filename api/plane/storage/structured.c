@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Structured messages in both directions, piece by piece, without a copy of earlier bytes.
+ * Reads and writes structured messages piece by piece; keeps no earlier bytes.
  */
 #include "api/plane/storage/structured.h"
 
@@ -31,7 +31,7 @@ static uint64_t number(const uint8_t *p, size_t n)
 
 /* --- headers ---------------------------------------------------------------------------------- */
 
-/* "XSM/1.0; properties=crc64", in any case and with blanks or without. */
+/* Reads the header "XSM/1.0; properties=crc64", in any case and with or without blanks. */
 static int read_form(struct request *r, struct err *e)
 {
     const char *text = request_header(r, STRUCTURED_BODY);
@@ -80,7 +80,7 @@ int structured_begin(struct request *r, struct structured *s, struct err *e)
 {
     int has = read_form(r, e);
     *s = (struct structured){.part = STRUCTURED_MESSAGE};
-    if (has <= 0) /* clients send the length without a message, too, with Put Block List */
+    if (has <= 0) /* with Put Block List clients send the length without a structured message */
         return has;
     return read_length(r, STRUCTURED_LENGTH, &s->content, e) < 0 ||
                    read_length(r, "Content-Length", &s->length, e) < 0 ||
@@ -178,7 +178,7 @@ static int read_message_crc(struct structured *s, struct err *e)
     return 0;
 }
 
-/* Takes a head or a CRC; some of its bytes may have come before. */
+/* Reads a head or a CRC; earlier calls may have read some of its bytes. */
 static int take_fixed(struct structured *s, const char *bytes, size_t n,
                       struct structured_taken *out, struct err *e)
 {
@@ -231,7 +231,7 @@ int structured_end(const struct structured *s, struct err *e)
 
 uint64_t structuring_begin(struct structuring *s, uint64_t content)
 {
-    uint64_t most = content / UINT16_MAX + 1; /* if there were as many segments as can be */
+    uint64_t most = content / UINT16_MAX + 1; /* segment size for the largest number of segments */
     *s = (struct structuring){.content = content,
                               .segment_max = most > SEGMENT_MAX ? most : SEGMENT_MAX};
     s->segments = content ? (unsigned)((content - 1) / s->segment_max + 1) : 1;

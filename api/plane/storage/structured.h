@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Structured messages, x-ms-structured-body: XSM/1.0; properties=crc64. Bytes in segments, each
- * with its CRC64; all numbers are little-endian. Pure but for the headers of requests.
+ * Structured messages, x-ms-structured-body: XSM/1.0; properties=crc64. The bytes of such a body
+ * are in segments, each with its CRC64; all numbers are little-endian. Pure, except for the
+ * functions that read headers of a request.
  *
- *   message: version 1 (1 byte), length of all of it (8), flags (2; 1: CRC64), segments (2)
- *   segment: number from 1 on (2), length of its bytes (8), the bytes, their CRC64 (8)
- *   behind the last segment: the CRC64 of all bytes (8)
+ *   message: version 1 (1 byte), length of the whole message (8), flags (2; 1: CRC64), segments (2)
+ *   segment: number, from 1 (2), length of its bytes (8), the bytes, their CRC64 (8)
+ *   after the last segment: the CRC64 of all bytes (8)
  */
 #ifndef API_PLANE_STORAGE_STRUCTURED_H
 #define API_PLANE_STORAGE_STRUCTURED_H
@@ -38,18 +39,18 @@ struct structured {
     uint64_t length;  /* of the message */
     uint64_t content; /* of its bytes */
     enum structured_part part;
-    uint8_t some[13]; /* of a head or a CRC */
+    uint8_t some[13]; /* bytes of an incomplete head or CRC */
     size_t have;
-    unsigned segments, segment; /* how many; the present one's number */
-    uint64_t left, got;         /* bytes of the segment to come; bytes that came */
+    unsigned segments, segment; /* number of segments; number of the present one */
+    uint64_t left, got; /* bytes that the segment still lacks; all content bytes that were read */
     uint64_t crc, segment_crc;
 };
 
-/* Reads the headers of a request with such a body. 1: it has one; 0: not. */
+/* Reads the headers of a request that may have a structured body. 1: it has one; 0: it has none. */
 int structured_begin(struct request *r, struct structured *s, struct err *e) MUST_CHECK;
-/* Takes some of the n > 0 bytes: *took says how many, and bytes[*from] on are *found bytes of the
- * content among them, at most `max`. With max 0 it may take none. ERR_BAD_REQUEST: not a structured
- * message, AZSTORAGE_CRC64_MISMATCH. */
+/* Reads some of the n > 0 bytes. *took: how many were read; bytes[*from, *from + *found) of them
+ * are content, at most `max` bytes. With max 0 no byte may be read. ERR_BAD_REQUEST: this is no
+ * structured message; AZSTORAGE_CRC64_MISMATCH. */
 struct structured_taken {
     size_t took, from, found;
 };
@@ -57,9 +58,9 @@ int structured_take(struct structured *s, const char *bytes, size_t n, size_t ma
                     struct structured_taken *out, struct err *e) MUST_CHECK;
 /* Whether the next byte belongs to the content. */
 bool structured_wants_room(const struct structured *s);
-/* The body has ended. ERR_BAD_REQUEST: too early. */
+/* Call when the body has ended. ERR_BAD_REQUEST: the message is not complete. */
 int structured_end(const struct structured *s, struct err *e) MUST_CHECK;
-/* Says in the reply that it was understood. */
+/* Adds the reply header that confirms a structured body. */
 void structured_reply(struct request *r);
 
 /* --- put together --- */
@@ -71,14 +72,15 @@ struct structuring {
     uint64_t crc, segment_crc;
 };
 
-/* Whether the reply should have such a body. 1: yes. AZSTORAGE_HEADER: in another form. */
+/* Whether the client asks for a structured reply. 1: yes; 0: no. AZSTORAGE_HEADER: in a form that
+ * is not known. */
 int structuring_wanted(struct request *r, struct err *e) MUST_CHECK;
 /* Begins a message with `content` bytes of content. Returns the length of the message. */
 uint64_t structuring_begin(struct structuring *s, uint64_t content);
-/* How many bytes of content to put into the next piece of the message, so that the piece has at
- * most `max` bytes. `max`: at least 64, or at least what is left of the message. */
+/* The number of content bytes that the next piece of the message can have, so that the piece has at
+ * most `max` bytes. `max`: at least 64, or at least the rest of the message. */
 size_t structuring_room(const struct structuring *s, size_t max);
-/* Adds `n` bytes, and the heads and checksums around them. */
+/* Appends `n` content bytes, with the heads and checksums around them. */
 void structuring_add(struct structuring *s, const char *bytes, size_t n, struct strbuf *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tiers as members of a row's properties: the name; of a rehydration the coming tier, and the
- * instants at which it got its priorities. Texts are the request's. On the loop's thread.
+ * Tiers as members of a row's properties: the name of the tier; for a rehydration also the new
+ * tier, and the instants at which it got its priorities. Texts are the request's. On the loop's
+ * thread.
  */
 #include "api/plane/storage/tiers.h"
 
@@ -21,7 +22,8 @@
 
 /* --- at present ------------------------------------------------------------------------------- */
 
-/* A rehydration that has had both priorities ends when the time of one of them has passed. */
+/* Whether a rehydration is not over yet. It is over when the duration for one of the priorities
+ * that it has had has passed. */
 static bool goes_on(const struct wakes *wakes, const char *subscription, const json_t *rehydration)
 {
     static const struct {
@@ -94,7 +96,8 @@ int tier_refuse(const struct tier *t, struct err *e)
                    "Cool or Cold, or Copy Blob with such an x-ms-access-tier, rehydrates it.");
 }
 
-/* A mount may spell the container with capital letters; its folder has none. */
+/* Finds the row of a mounted blob. A mount may have capital letters in the container's name; the
+ * container has none. */
 static int find_blob(struct request *r, const struct mount_volume *v, const char *path,
                      struct storage_account *account, struct share_item *out, struct err *e)
 {
@@ -158,7 +161,7 @@ void tier_hasten(struct request *r, struct share_item *i)
 
 /* --- asked for -------------------------------------------------------------------------------- */
 
-/* Reads one of the names, in any case of letters. */
+/* Reads a header whose value is one of the names, in any case. */
 static int read_name(struct request *r, const char *header, const char *const *of,
                      const char *wanted, const char **out, struct err *e)
 {

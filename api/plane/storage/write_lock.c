@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table of buckets by share and path. An entry exists while a request has the turn, and has the
- * queue of waiting requests; turn_end() passes the turn to the first of them. The entries are owned
- * here, turns by their requests. On the loop's thread.
+ * A table of buckets by share and path. An entry exists while a request holds the turn of a path,
+ * and contains the queue of waiting requests; turn_end() gives the turn to the first of them. This
+ * file owns the entries; requests own their struct turn. On the loop's thread.
  */
 #include "api/plane/storage/write_lock.h"
 
@@ -18,15 +18,15 @@
 
 /* A file or blob that a request changes. */
 struct holder {
-    struct holder *next;       /* in its bucket */
-    struct turn *has;          /* whose turn it is */
+    struct holder *next;       /* next entry of its bucket */
+    struct turn *has;          /* the request that holds the turn */
     struct turn *first, **end; /* the waiting requests */
 };
 
 struct write_turns {
     struct holder *bucket[BUCKETS];
-    uint64_t ended[BUCKETS]; /* when the last turn of each bucket ended */
-    uint64_t now;            /* how many turns have ended */
+    uint64_t ended[BUCKETS]; /* for each bucket, the value of `now` when its last turn ended */
+    uint64_t now;            /* number of turns that have ended */
 };
 
 struct write_turns *turns_create(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One change at a time for each file or blob: a request that looks first and writes later must not
- * overlap with another such request. First come, first served.
+ * Turns: a turn is the lock of one file or blob, so that a request that first reads and later
+ * writes does not overlap with another such request. Requests get the turn in the order in which
+ * they ask.
  */
 #ifndef API_PLANE_STORAGE_WRITE_LOCK_H
 #define API_PLANE_STORAGE_WRITE_LOCK_H
@@ -14,14 +15,14 @@
 struct write_turns;
 
 struct write_turns *turns_create(void);
-/* Call when nobody has a turn or waits for one. */
+/* Call when no request holds a turn or waits for one. */
 void turns_free(struct write_turns *t);
 
-/* A request for a turn; its owner keeps it until turn_end(). Zero before turn_want(). */
+/* A wish for the turn of a path; must exist until turn_end(). All zero before turn_want(). */
 struct turn {
     struct turn *next; /* the next request that waits */
     int64_t share_id;
-    const char *path;      /* lent until turn_end() */
+    const char *path;      /* borrowed until turn_end() */
     void (*go)(void *ctx); /* called once, perhaps inside turn_want() */
     void *ctx;
     bool is_held; /* from `go` to turn_end() */
@@ -29,12 +30,13 @@ struct turn {
 void turn_want(struct write_turns *t, struct turn *w);
 /* Does nothing if the turn is not held. */
 void turn_end(struct write_turns *t, struct turn *w);
-/* request_finish(), then turn_end(), so that the next request sees the state that this reply
+/* Calls request_finish(), then turn_end(), so that the next request sees the state that this reply
  * shows. */
 void turn_finish(struct request *r, struct replied *done, struct turn *w);
 
-/* For readers in several steps: whether data read since `since` (turns_now() before the first step)
- * may be of two versions. May also be true without a change. If true, read once more, in a turn. */
+/* For requests that read in several steps without the turn: whether the data read since `since`
+ * (turns_now() before the first step) may be of two versions. It can be true without a change. If
+ * it is true, the request must hold the turn and read again. */
 uint64_t turns_now(const struct write_turns *t);
 bool turn_was_had(struct write_turns *t, int64_t share_id, const char *path, uint64_t since);
 

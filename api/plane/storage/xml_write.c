@@ -39,13 +39,14 @@ static const char *entity(char c)
     }
 }
 
-/* XML allows only these characters below a space (https://www.w3.org/TR/xml/#charsets). */
+/* Whether XML forbids the character: below the space it allows only tab and line breaks
+ * (https://www.w3.org/TR/xml/#charsets). */
 static bool is_no_character(char c)
 {
     return (unsigned char)c < ' ' && !strchr("\t\n\r", c);
 }
 
-/* U+FFFE and U+FFFF are not in XML either. */
+/* Whether these bytes are U+FFFE or U+FFFF, which XML forbids too. */
 static bool is_no_character_of_three(const char *p)
 {
     return memcmp(p, "\xef\xbf", 2) == 0 && (p[2] == '\xbe' || p[2] == '\xbf');

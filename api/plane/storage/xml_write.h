@@ -10,14 +10,14 @@
 
 #include "lib/strbuf.h"
 
-/* With the byte order mark that the service sends. */
+/* Begins a document, with the byte order mark that Azure sends. */
 void xml_begin_document(struct strbuf *b);
 void xml_open(struct strbuf *b, const char *name);
 void xml_close(struct strbuf *b, const char *name);
 void xml_escaped(struct strbuf *b, const char *text);
 /* <name>text</name>; NULL: <name />. */
 void xml_element(struct strbuf *b, const char *name, const char *text);
-/* Whether a document can hold the text as it is. */
+/* Whether an XML document can contain the text unchanged. */
 bool xml_can_hold(const char *text);
 
 #endif
