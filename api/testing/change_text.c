@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders a change by the kind of its object: its path, what happened and its state now. Texts are
- * the arena's. On the loop's thread.
+ * Renders a change by the kind of its object: its path, what happened to it, and its present state.
+ * Texts are the arena's. On the loop's thread.
  */
 #include "api/testing/change_text.h"
 
@@ -44,8 +44,7 @@ static const struct {
 static const char *const whats[] = {
     [CHANGE_MADE] = "created", [CHANGE_DONE] = "changed", [CHANGE_REMOVED] = "deleted"};
 
-/* The member of an event that names a place of the path, by the segment before the name in that
- * path. */
+/* Members of an event for names in the path: `word` is the segment before the name. */
 static const struct {
     const char *word, *member;
 } places[] = {
@@ -69,7 +68,8 @@ static void add_place(json_t *o, const char *word, size_t n, const char *name, s
             json_object_set_new(o, places[i].member, json_stringn(name, n_name));
 }
 
-/* Types and names alternate in the path; the last pair names the resource itself. */
+/* Adds the names in the path. Types and names alternate in it; the last pair is the resource
+ * itself. */
 static void add_places(json_t *o, const char *path)
 {
     while (*path == '/') {

@@ -9,7 +9,7 @@
 
 #include "storage/changes.h"
 
-/* A new reference. NULL: the change belongs to another subscription than this one (NULL: any), or
+/* Renders the change as a new reference. NULL: the change is not in `subscription` (NULL: any), or
  * its object has a kind that this daemon does not know. */
 json_t *change_render(const struct change *c, const char *subscription);
 

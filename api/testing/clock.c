@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests that show, stop, scale and advance the daemon's clock. A request that advances the clock
- * is answered when everything that was due until then has happened.
+ * Requests that show, stop, scale and advance the daemon's clock. The reply to a request that
+ * advances the clock is sent when everything that is due up to the new time has happened.
  */
 #include "api/testing/clock.h"
 #include "api/http/accept.h"
@@ -18,8 +18,8 @@
 #include "model/schema_rows.h"
 #include "model/span.h"
 
-/* The largest single advance of the clock: nodes and autoscaling have timers of seconds and
- * minutes, and each of them is carried out on the way. */
+/* The largest single advance of the clock. It is limited, because nodes and autoscaling have timers
+ * of seconds and minutes, each of which is carried out during the advance. */
 #define AHEAD_MAX_DAYS 366
 #define DAY_US         (INT64_C(24) * 3600 * 1000000)
 
@@ -90,11 +90,11 @@ struct replied *clock_show(struct request *r)
 /* The change of the clock that a request asks for. */
 struct clock_change {
     bool follow;
-    double rate;         /* below 0: it stays */
-    const char *advance; /* NULL: by nothing */
-    int64_t advance_to;  /* by the wall; INT64_MIN: nowhere */
+    double rate;         /* below 0: the rate stays as it is */
+    const char *advance; /* NULL: do not advance by a duration */
+    int64_t advance_to;  /* wall time; INT64_MIN: do not advance to a time */
     bool walks;
-    int64_t to_us; /* monotonic */
+    int64_t to_us; /* monotonic time */
 };
 
 #define SPAN_RIGHT "a duration of ISO 8601, such as PT6H, or next"
@@ -185,7 +185,7 @@ static void on_walked(void *ctx, const struct loop_walked *how)
     request_finish(r, reply_json(r, 200, o));
 }
 
-/* The client has disconnected or was answered; the clock keeps advancing. */
+/* The client has disconnected, or has its reply; the clock continues to advance. */
 static void release(void *kept)
 {
     struct testing_clock *c = kept;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads events from the table of changes, so a client that connects late misses none of the kept
- * events, and a slow client costs no memory: BATCH rows are rendered when the client can take them.
- * While a client waits, a timer looks for new rows.
+ * Sends events from the table of changes. So a client that connects late gets all events that the
+ * table still has, and a slow client costs no memory: the next BATCH rows are rendered when the
+ * client can receive them. While a client waits, a timer looks for new rows.
  */
 #include "api/testing/events.h"
 
@@ -30,12 +30,12 @@
 /* A client that reads events. */
 struct follower {
     struct testing_events *all;
-    struct request *r; /* lines: NULL once the request is answered */
+    struct request *r; /* for JSON lines; NULL when the request has its reply */
     struct reply_stream *stream;
-    const char *subscription; /* owned; NULL: all */
+    const char *subscription; /* owned; NULL: events of all subscriptions */
     int64_t after;
     int max;
-    uint64_t until_ms;             /* it waits no longer */
+    uint64_t until_ms;             /* when the wait ends */
     struct follower **prev, *next; /* prev NULL: the follower does not wait */
 };
 
@@ -44,7 +44,7 @@ struct testing_events {
     struct storage *st;
     uv_timer_t *timer; /* owned; NULL: nobody waits */
     struct follower *waiting;
-    bool ended; /* the server stops, so the storage may be gone */
+    bool ended; /* the server is stopping, so the storage may not exist any more */
 };
 
 static void on_closed(uv_handle_t *h)
@@ -87,7 +87,7 @@ static void add_event(struct strbuf *out, const struct follower *f, const struct
     strbuf_puts(out, f->stream ? "\n\n" : "\n");
 }
 
-/* Appends the present changes after number `after`, and advances `after` past them. */
+/* Appends the changes after number `after` that exist now, and advances `after` past them. */
 static int collect(struct follower *f, struct strbuf *out, struct err *e)
 {
     struct arena a;
@@ -103,7 +103,7 @@ static int collect(struct follower *f, struct strbuf *out, struct err *e)
             if (shown)
                 add_event(out, f, &rows.items[i], shown);
         }
-    } while (rc == 0 && rows.n == (size_t)f->max && out->len == 0); /* all were of others */
+    } while (rc == 0 && rows.n == (size_t)f->max && out->len == 0); /* all in other subscriptions */
     arena_free(&a);
     return rc;
 }
@@ -116,7 +116,8 @@ static REPLIED lines(struct follower *f, struct strbuf *out)
     return reply_text(f->r, 200, TYPE_LINES, strbuf_take(out));
 }
 
-/* `ends`: answers with the changes that are there now, even if there are none. */
+/* Sends new changes to a client. `ends`: replies with the changes that exist now, even if there are
+ * none. */
 static void look(struct follower *f, uint64_t now_ms, bool ends)
 {
     struct strbuf out = STRBUF_INIT;
@@ -146,7 +147,7 @@ static void look_at_all(struct testing_events *all, bool ends)
     }
 }
 
-/* Reads only changes that are on disk, because a later one may still be rolled back. */
+/* Reads changes only if all are on disk, because another change may still be rolled back. */
 static void on_time(uv_timer_t *timer)
 {
     struct testing_events *all = timer->data;
@@ -174,7 +175,7 @@ static void wait_for_more(struct follower *f, uint64_t ms)
 static int on_fetch(void *ctx, struct reply_stream *s, uint64_t offset, size_t max)
 {
     struct follower *f = ctx;
-    (void)offset, (void)max; /* a batch is far below a piece */
+    (void)offset, (void)max; /* a batch is much smaller than a piece */
     f->stream = s;
     wait_for_more(f, ALIVE_MS);
     return 0;

@@ -13,14 +13,14 @@
 struct storage;
 struct testing_events;
 
-/* testing_events_free() after the server has stopped. */
+/* Call testing_events_free() when the server has stopped. */
 struct testing_events *testing_events_create(uv_loop_t *loop, struct storage *st);
-/* Call when the server stops: answers all waiting requests. */
+/* Call when the server stops: replies to all waiting requests. */
 void testing_events_hurry(struct testing_events *all);
 void testing_events_free(struct testing_events *all);
 
-/* Handles ?after=N&max=M&subscription=ID&timeoutSeconds=S. Replies with JSON lines, at least one if
- * an event comes in time. With Accept: text/event-stream, replies with server-sent events without
- * end, starting after Last-Event-ID or `after`. */
+/* Handles ?after=N&max=M&subscription=ID&timeoutSeconds=S. Replies with JSON lines when there is at
+ * least one event, or when the time is over. With Accept: text/event-stream, replies with
+ * server-sent events without end, beginning after Last-Event-ID or `after`. */
 
 #endif

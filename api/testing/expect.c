@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for requests: answers when as many matching requests have finished as the test expects.
+ * Requests of tests that wait for other requests: the reply is sent when as many matching requests
+ * have finished as the test expects.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static struct replied *found(const struct expecting *x)
                       json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)x->log->last));
 }
 
-/* Takes the waiting request out of the list; its own end frees `x`. */
+/* Replies to the waiting request. Its release takes it out of the list, its end frees `x`. */
 static void answer(struct expecting *x, struct replied *token)
 {
     struct request *r = x->r;

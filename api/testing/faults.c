@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Faults: rules that change how the next matching requests are answered. Faults are counted in the
- * order of their creation: the first matching fault that is not used up hits a request, and no
- * other does.
+ * Faults: rules that change how the next matching requests are answered. A request is hit by at
+ * most one fault: the first one, in the order of their creation, that matches and has hits left.
  */
 #include "api/testing/faults.h"
 
@@ -25,8 +24,8 @@
 #define DELAY_MAX_MS 600000
 #define TEXT_MAX     1000
 
-/* The answer that the fault gave a request. In the request's arena, because the fault may be
- * removed before the request ends. */
+/* A request that a fault has hit. In the request's arena, because the fault may be removed before
+ * the request ends. */
 struct fault_hit {
     struct injected injected;
     int64_t number; /* injected.ctx points to it */
@@ -113,7 +112,7 @@ const struct injected *testing_begin(void *ctx, struct request *r)
     return NULL;
 }
 
-/* Releases all requests that the fault holds. */
+/* Releases all requests that the fault holds. Returns how many. */
 static int release_held(struct testing_faults *all, struct fault *fault)
 {
     int n = 0;
@@ -125,7 +124,7 @@ static int release_held(struct testing_faults *all, struct fault *fault)
         if (h->number != number)
             continue;
         unlist(h);
-        h->injected.held = false; /* for a request whose body is still to come */
+        h->injected.held = false; /* for a request whose body has not been read yet */
         watch_let_go(h->r);
         n++;
     }
@@ -141,7 +140,8 @@ static int count_held(const struct testing_faults *all, const struct fault *faul
     return n;
 }
 
-/* For a server that stops: the server itself releases the requests. */
+/* Forgets a held request when the server stops, because the server itself releases such
+ * requests. */
 void testing_faults_forget(struct testing_faults *all, const struct request *r)
 {
     for (struct fault_hit *h = all->held; h; h = h->next)
@@ -217,7 +217,7 @@ static const struct field fault_rows[] = {
 };
 static SCHEMA(fault_body, fault_rows, "Fault", FILLS(fault), .check = check_body);
 
-/* Sets the parts of a reply that the body leaves out. */
+/* Sets the parts of the fault's reply that the fault's body leaves out. */
 static void complete_reply(struct fault *f)
 {
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A fault of requests (faults.c) or of nodes and allocations (node_faults.c). Faults are counted in
- * the order of their creation: the first matching fault that is not used up hits, and no other
- * does.
+ * A fault of requests (faults.c) or of nodes and allocations (node_faults.c). At most one fault
+ * hits a request or node: the first one, in the order of their creation, that matches and has hits
+ * left.
  */
 #ifndef API_TESTING_FAULTS_H
 #define API_TESTING_FAULTS_H
@@ -14,40 +14,42 @@ struct pending_fault;
 
 enum fault_kind { OF_REQUEST, OF_NODE, OF_ALLOCATION };
 
-/* The connection ends in the body of the answer, before or after the request was carried out. */
+/* The connection ends during the body of the reply, before or after the request was carried out;
+ * CUT_NOT: it does not. */
 enum fault_cut { CUT_NOT, CUT_BEFORE, CUT_AFTER };
 
 /* The effect on a fake node. */
 enum node_effect {
-    NODE_HOLD_PREPARATION = 1, /* it answers nothing until the fault is released */
-    NODE_FAIL_PREPARATION,     /* nothing can be done on its disk until the fault is released */
-    NODE_LOST,                 /* it cannot be reached until the fault is released */
+    NODE_HOLD_PREPARATION = 1, /* the node answers nothing until the fault is released */
+    NODE_FAIL_PREPARATION,     /* nothing on the node's disk works until the fault is released */
+    NODE_LOST,                 /* the node cannot be reached until the fault is released */
     NODE_RESTART,
-    NODE_PREEMPTED, /* the node is away for a while and comes back as a new node */
+    NODE_PREEMPTED, /* the node cannot be reached for a while, and returns as a new node */
 };
 
 struct fault {
-    struct arena arena; /* of its texts */
+    struct arena arena; /* memory of its texts */
     int64_t number;
     enum fault_kind kind;
     struct selector match;
     int skip, times; /* matching requests before the first hit; hits after them, 0: no limit */
     int64_t fitted, hits;
-    /* of a request: */
+    /* for faults of requests: */
     int64_t delay_ms;
     /* hold: the request waits. must_exist: the pool must exist when the fault is made */
     bool hold, must_exist;
     int status, retry_after_s;
-    const char *code, *message; /* of an allocation NULL: no error is shown */
+    const char *code, *message; /* for an allocation NULL: no error is shown */
     enum fault_cut cut;
-    /* of a node: */
+    /* for faults of nodes: */
     enum node_effect effect;
-    int64_t after_us; /* microseconds since a process of a job began on the node */
-    int64_t lasts_us; /* microseconds until the node comes back by itself; 0: it does not */
+    /* microseconds between the start of a process of a job on the node and the hit */
+    int64_t after_us;
+    int64_t lasts_us; /* microseconds until the node returns by itself; 0: never */
     /* The ids of the nodes or pools that the fault has hit and still holds; owned. */
     int64_t *held;
     size_t n_held;
-    bool opened; /* the fault was released and holds no further pool */
+    bool opened; /* the fault was released, so it hits and holds no more pools */
     struct fault *next;
 };
 
@@ -60,7 +62,7 @@ struct testing_faults {
     struct pending_fault *pending; /* effects that will hit nodes later; owned */
 };
 
-/* Whether the fault hits this request or node. Counts the hit. */
+/* Whether the fault hits this request or node; counts it. */
 static inline bool fault_hits(struct fault *f, const struct request_facts *told)
 {
     if ((f->times > 0 && f->hits >= f->times) || !selector_fits(&f->match, told))
@@ -73,11 +75,11 @@ static inline bool fault_hits(struct fault *f, const struct request_facts *told)
 
 /* --- node_faults.c --- */
 
-/* Objects in the body, decoded into the fault. */
+/* Tables of the objects "node" and "allocation" of a body, which are decoded into the fault. */
 extern const struct schema fault_node_body, fault_allocation_body;
 int fault_check_more(struct fault *f, struct err *e) MUST_CHECK;
 void fault_render_more(const struct fault *f, json_t *o);
-/* Returns how many. */
+/* Releases all nodes or pools that the fault holds. Returns how many. */
 int fault_let_go(struct testing_faults *all, struct fault *f);
 void faults_pending_free(struct testing_faults *all);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests that tests read from the log, with secrets masked.
+ * Handles the requests of tests that read the log, and masks secrets in it.
  */
 #include "api/testing/log.h"
 
@@ -17,7 +17,7 @@
 
 /* --- noting requests -------------------------------------------------------------------------- */
 
-/* The body as the log keeps it; NULL: no body, or one that is not kept. */
+/* The text of a body for the log; NULL: there is no body, or it is too long. */
 static char *shown(json_t *body)
 {
     if (!body)
@@ -108,7 +108,7 @@ struct replied *seen_forget(struct request *r)
 static const char *const secret_words[] = {"password",  "secret",          "accountkey",
                                            "accesskey", "privatekey",      "token",
                                            "signature", "connectionstring"};
-/* Whole names. */
+/* Whole member names whose values are masked. */
 static const char *const secret_names[] = {"key", "primary", "secondary", "sas", "accountSasToken"};
 
 static bool has_word(const char *name)
@@ -124,7 +124,8 @@ static bool is_secret(const json_t *in, const char *name)
     for (size_t i = 0; i < sizeof secret_names / sizeof secret_names[0]; i++)
         if (strcasecmp(name, secret_names[i]) == 0)
             return true;
-    /* {"keyName", "value"}: a key; {"value", "id", "attributes"}: a secret of a vault. */
+    /* A member "value" is secret in a key, {"keyName", "value"}, and in a secret of a vault,
+     * {"value", "id", "attributes"}. */
     bool holds = json_object_get(in, "keyName") || json_object_get(in, "attributes") ||
                  json_object_size(in) == 1;
     return has_word(name) || (strcmp(name, "value") == 0 && holds);

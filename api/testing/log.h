@@ -10,20 +10,21 @@
 
 #define SEEN_MAX      10000
 #define SEEN_BYTES    (32U * 1024 * 1024)
-#define SEEN_BODY_MAX (64U * 1024) /* a longer text is not kept */
+#define SEEN_BODY_MAX (64U * 1024) /* bytes; a longer text is not kept */
 
-/* The texts that many requests share, stored once. */
+/* Texts that many requests have in common, stored once. */
 struct seen_kind {
     const char *method, *operation, *service, *subscription, *by; /* NULL: none */
-    const char *query; /* the target from its '?' on; "": no query */
+    const char *query; /* the target from its '?'; "": no query */
     int64_t fault;     /* the number of the fault that hit the request; 0: none */
 };
 
 /* A finished request, in one block of memory. */
 struct seen {
-    const struct seen_kind *kind; /* one reference of this request */
+    const struct seen_kind *kind; /* this request holds one reference to it */
     int64_t time_us, took_us;
-    /* offsets in `texts` of the bodies, JSON without secrets; 0: none, or too long */
+    /* offsets in `texts` of the bodies of request and reply, as JSON without secrets; 0: no body,
+     * or too long */
     unsigned asked, answered;
     short status;
     char texts[]; /* the target up to its '?', then the bodies */
@@ -43,7 +44,8 @@ struct expecting {
 
 struct testing_log {
     uv_loop_t *loop;
-    struct seen **ring; /* NULL: the request was dropped; the index follows from the number */
+    /* indexed by the request's number; an element is NULL if the request was dropped */
+    struct seen **ring;
     struct seen_kinds *kinds;
     size_t first, n, bytes;
     int64_t last; /* the number of the latest request, from 1 */
@@ -51,9 +53,9 @@ struct testing_log {
     struct expecting *waiting;
 };
 
-/* The parts of a request that the log notes; their texts are copied. */
+/* What the log stores of a request; the texts are copied. */
 struct seeing {
-    struct seen_kind kind; /* but `query` */
+    struct seen_kind kind; /* all but `query` */
     const char *target, *asked, *answered;
     int64_t time_us, took_us;
     int status;
@@ -65,21 +67,21 @@ void seen_drop_oldest(struct testing_log *log);
 void seen_drop(struct testing_log *log, const char *subscription);
 /* Whether request `number` matches. It must be in the log. */
 bool seen_fits(const struct testing_log *log, int64_t number, const struct selector *match);
-/* At most `max` matching requests with numbers above `after`; a new reference. */
+/* Renders at most `max` matching requests with numbers above `after`; a new reference. */
 json_t *seen_fitting(const struct testing_log *log, const struct selector *match, int64_t after,
                      size_t max);
-/* expect.c: checks the latest request for all waiting clients. */
+/* expect.c: compares the latest request with what each waiting client expects. */
 void expecting_hear(struct testing_log *log);
 
-/* request_dedup.c: keeps one copy of each kind of request while there are references to it. */
+/* request_dedup.c: keeps one copy of each kind of request as long as there are references to it. */
 struct seen_kinds *seen_kinds_create(void);
-void seen_kinds_free(struct seen_kinds *all); /* no references are left; NULL is allowed */
+void seen_kinds_free(struct seen_kinds *all); /* call without references left; NULL is allowed */
 /* Takes a reference to the kind with the texts of `like`; creates the kind if needed. */
 const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen_kind *like);
 void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind);
 size_t seen_kind_bytes(const struct seen_kind *kind);
 
-/* Replaces the texts of properties that may be secrets. */
+/* Masks the texts of properties that may be secrets. */
 void mask_secrets(json_t *o);
 
 #endif

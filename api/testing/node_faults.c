@@ -29,7 +29,8 @@ static const struct enum_name effect_names[] = {
     {0, NULL},
 };
 static const struct {
-    bool prepares, keeps; /* it comes while a node is prepared; it lasts until it is let go */
+    /* prepares: it hits while a node is prepared; keeps: it lasts until it is released */
+    bool prepares, keeps;
 } effects[] = {
     [NODE_HOLD_PREPARATION] = {true, true},
     [NODE_FAIL_PREPARATION] = {true, true},
@@ -38,14 +39,14 @@ static const struct {
     [NODE_PREEMPTED] = {false, true},
 };
 
-/* How long a preempted node is away by default, in microseconds. */
+/* For how long a preempted node cannot be reached by default, in microseconds. */
 #define AWAY_US INT64_C(60000000)
 
-/* An effect that comes over a node later, or ends. */
+/* An effect that will begin or end on a node later. */
 struct pending_fault {
     struct testing_faults *all;
     struct loop_timer *timer;
-    int64_t fault, node; /* number; id */
+    int64_t fault, node; /* number of the fault; id of the node */
     bool ends;
     struct pending_fault *next;
 };
@@ -62,7 +63,7 @@ struct testing_faults *testing_faults_create(void)
 
 /* --- reading and showing ---------------------------------------------------------------------- */
 
-/* Which members go with which effect. */
+/* Refuses members that do not fit the effect. */
 static int check_node(json_t *o, const char *path, struct err *e)
 {
     (void)path;
@@ -250,7 +251,7 @@ static void heal(const struct fault *f, struct fake_node *n)
         fake_set_down(n, false, 0);
 }
 
-/* Releases the node unless that was done before. */
+/* Releases the node, unless the fault does not hold it any more. */
 static void let_one_go(struct fault *f, struct fake_node *n)
 {
     for (size_t i = 0; i < f->n_held; i++)
@@ -295,7 +296,8 @@ static void on_time(void *ctx)
         strike(all, f, n);
 }
 
-/* Never acts at once, because the node is about to report that the process has begun. */
+/* Called when a process begins on a node. Its fault always acts later, because the node has not
+ * reported yet that the process has begun. */
 void testing_faults_began(struct testing_faults *all, const struct fake_node *node,
                           const struct pool_place *place, const char *name)
 {
@@ -317,7 +319,7 @@ void faults_pending_free(struct testing_faults *all)
 /* --- allocations -------------------------------------------------------------------------------
  */
 
-/* The error of the fault in the form of failure_append(), like an error of the service. */
+/* The fault's error in the form of failure_append(), like an error of the service; NULL: none. */
 static const char *error_text(struct arena *a, const struct fault *f)
 {
     if (!f->code)
@@ -325,7 +327,7 @@ static const char *error_text(struct arena *a, const struct fault *f)
     return jsontext_new_in(a, json_pack("[{s:s, s:s}]", "code", f->code, "message", f->message));
 }
 
-/* A pool is hit once, and then held. */
+/* Whether a pool must get no nodes. A fault hits a pool once, and then holds it. */
 bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const char **error)
 {
     struct testing_faults *all = ctx;
@@ -333,8 +335,8 @@ bool testing_faults_shut(void *ctx, struct arena *a, const struct pool *p, const
     bool unmade = false;
     struct err e;
     *error = NULL;
-    /* The pool's jobs still need rows that the seed has not written; the end of the seed calls
-     * sched_gate_opened(). */
+    /* the pool's jobs need rows that the seed has not written yet; the end of the seed calls
+     * sched_gate_opened() */
     if (st_pool_is_unmade(all->ground.storage, p->id, &unmade, &e) == 0 && unmade)
         return true;
     if (!all->first || st_pool_place(all->ground.storage, a, p->id, &place, &e) != 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stores once the texts that many requests of the log share. Most requests of a client differ only
- * in their paths, and a shared access signature is longer than the rest of its request.
+ * Stores texts that many requests of the log have in common once. Most requests of a client differ
+ * only in their paths, and a shared access signature is longer than the rest of its request.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct noted_request {
 
 struct seen_kinds {
     struct noted_request *chain[CHAINS];
-    struct strbuf key; /* scratch: the key of the kind that a search looks for */
+    struct strbuf key; /* temporary: the key of the kind that is looked for */
 };
 
 struct seen_kinds *seen_kinds_create(void)
@@ -41,7 +41,8 @@ void seen_kinds_free(struct seen_kinds *all)
     free(all);
 }
 
-/* Writes each text with its final NUL, and a mark for a missing text. */
+/* Writes the key of a kind: each text with a mark before it (whether it is NULL) and its final
+ * NUL. */
 static void write_key(const struct seen_kind *k, struct strbuf *key)
 {
     const char *const texts[] = {k->method,       k->operation, k->service,
@@ -57,7 +58,7 @@ static void write_key(const struct seen_kind *k, struct strbuf *key)
         }
 }
 
-/* Reads the text at `at` and advances `at` past it. */
+/* Reads the text of a key at *at, and advances *at past it. */
 static const char *read_text(const char **at)
 {
     const char *text = *at + 1;
@@ -100,7 +101,7 @@ const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen
     return &e->kind;
 }
 
-/* A kind is the first member of its entry, so the pointers are equal. */
+/* The entry of a kind. A kind is the first member of its entry, so both have one address. */
 static struct noted_request *entry_of(const struct seen_kind *kind)
 {
     return (struct noted_request *)(uintptr_t)kind;

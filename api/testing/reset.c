@@ -2,7 +2,7 @@
  *
  * Empties a subscription, a group or everything in one transaction. Groups are marked as deleted
  * and taken out of their subscription, so that all names in them are free. As after any deletion,
- * their resources are ended and removed after the reply.
+ * their resources are stopped and removed after the reply.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static int empty_groups(struct storage *st, struct reset *z, const char *subscri
                         struct err *e)
 {
     struct resource_group_rows rows = {NULL, 1};
-    while (rows.n > 0) { /* detached rows are not listed again, so the loop ends */
+    while (rows.n > 0) { /* ends, because a detached group is not listed again */
         if (st_group_list(st, &z->r->arena, subscription,
                           &(struct st_page){.limit = GROUPS_AT_ONCE}, &rows, e) < 0)
             return -1;
@@ -90,7 +90,7 @@ static int empty_all(struct storage *st, struct reset *z, struct err *e)
     return 0;
 }
 
-/* Removes the events of the subscription too. */
+/* Removes the events of what is reset. */
 static int forget_changes(struct storage *st, const struct reset *z, struct err *e)
 {
     struct arena *a = &z->r->arena;
@@ -145,8 +145,8 @@ static int read_body(struct reset *z, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* Starts the removal of detached rows only after the reply, because the reply would wait for the
- * first slice of that work. */
+/* Called after the reply: starts the removal of detached rows. Before it, the reply would wait for
+ * the first slice of that work. */
 static void on_over(void *ctx)
 {
     const struct reset *z = ctx;
@@ -165,15 +165,14 @@ void testing_forget(const void *ctx, const char *subscription)
         wakes_pace_changed(sched_wakes(t->arm.sched));
 }
 
-/* Wakes work that nothing else wakes, such as nodes that are leaving already. */
+/* Wakes work that nothing else would wake, such as the release of nodes. */
 static void wake_held(struct wakes *w)
 {
     if (pace_is_on(wakes_pace(w), NULL))
         wakes_pace_changed(w);
 }
 
-/* Work that starts only after the transaction is on disk: if the disk is full, everything stays as
- * before. */
+/* Called when the transaction is on disk. If the disk is full, everything stays as before. */
 static void on_disk(void *ctx, const struct err *why)
 {
     struct reset *z = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ring of the requests that the log keeps.
+ * The ring buffer of the requests that the log keeps.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static size_t size_of(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-/* Returns the offset of the text. */
+/* Appends a text. Returns its offset. */
 static unsigned append(struct seen *s, size_t *used, const char *text)
 {
     size_t at = *used, size = size_of(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads rules of scripted work from JSON and renders them as JSON.
+ * Reads rules of scripted work (rules.h) from JSON, and renders them as JSON.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static const struct field file_rows[] = {
 };
 static SCHEMA(file_body, file_rows, "File", FILLS(rule_output));
 
-/* By time; outputs of one instant in the order of the rule. */
+/* Orders outputs by time; outputs of one instant stay in the order of the rule. */
 static int by_time(const void *a, const void *b)
 {
     const struct rule_output *x = a, *y = b;
@@ -101,7 +101,8 @@ static const char *list_of(const struct rule_output *o)
     return o->path ? "files" : o->to_stderr ? "stderr" : "stdout";
 }
 
-/* Outputs are in the order of the body: each list whole. */
+/* The error of output `i`, which is later than the rule's duration. The message has the position in
+ * its list; at this time the outputs of each list are adjacent. */
 static int refuse_late(const struct rule *rule, size_t i, const char *where, struct err *e)
 {
     const char *list = list_of(&rule->outputs[i]);
@@ -114,8 +115,8 @@ static int refuse_late(const struct rule *rule, size_t i, const char *where, str
                    where, list, nth);
 }
 
-/* `where`: the rule's place in its document, such as "rules[1]."; "" if the rule is the document.
- */
+/* Checks and completes a rule. `where`: its place in the document, such as "rules[1]."; "": the
+ * rule is the document. */
 static int finish_rule(struct rule *rule, const char *where, struct err *e)
 {
     if (rule->n_outputs > OUTPUTS_MAX)

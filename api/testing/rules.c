@@ -25,7 +25,7 @@
 #define FILE_MAX (64U * 1024 * 1024)
 
 struct testing_rules {
-    struct storage *st; /* borrowed, like the rest but the rules */
+    struct storage *st; /* borrowed, like all members except the rules */
     const struct fronts *fronts;
     const struct log *log;
     struct fake_nodes *nodes;
@@ -96,7 +96,8 @@ struct rule_work {
     struct pool_place place;
 };
 
-/* Tasks that the daemon itself needs (mounts, directories) have no output that users see. */
+/* Whether a task is a user's. Tasks of the daemon itself (mounts, directories) have no output that
+ * users see. */
 static bool is_users(const struct task_spec *spec)
 {
     const char *out = spec->stdout_path;
@@ -104,7 +105,7 @@ static bool is_users(const struct task_spec *spec)
            (!spec->log_path || strcmp(out, spec->log_path) != 0) && strstr(out, "/stdout");
 }
 
-/* The run that owns the task, among the runs on the node; 0: none. */
+/* Finds the run of a task among the runs on the node; 0: there is none. */
 static int find_run(struct testing_rules *rules, struct arena *a, int64_t node_id, const char *id,
                     struct run *out, struct err *e)
 {
@@ -152,7 +153,7 @@ static bool matches(const char *pattern, const char *text, enum wildcard_case le
 
 static const char *variable(const struct task_spec *spec, const char *name)
 {
-    const char *value = NULL; /* a later one hides an earlier one */
+    const char *value = NULL; /* of several with this name the last one counts */
     for (size_t i = 0; i < spec->n_env; i++)
         if (strcmp(spec->env[i].name, name) == 0)
             value = spec->env[i].value;
@@ -186,8 +187,8 @@ static bool hits(struct rule *rule, const struct rule_work *w)
 
 /* --- carrying rules out ----------------------------------------------------------------------- */
 
-/* Replaces $NAME and ${NAME}, by nothing where the variable is not set. Returns whether the text
- * begins with the value of a variable. */
+/* Replaces $NAME and ${NAME} by their values, or by nothing if the variable is not set. Returns
+ * whether the text begins with the value of a variable. */
 static bool expand(struct strbuf *b, const struct task_spec *spec, const char *text)
 {
     bool begins = false;
@@ -210,8 +211,9 @@ static bool expand(struct strbuf *b, const struct task_spec *spec, const char *t
     return begins;
 }
 
-/* A file of a rule is below the process's working directory, or below a directory that a variable
- * names. It is never another place on the daemon's machine, even if the variable is not set. */
+/* The path of a file of a rule: below the process's working directory, or below a directory that is
+ * the value of a variable. If the variable is not set, it is below the working directory too, never
+ * elsewhere on the daemon's machine. */
 static char *file_path(const struct task_spec *spec, const char *path)
 {
     struct strbuf b = STRBUF_INIT;
@@ -272,8 +274,8 @@ void testing_rules_plan(void *ctx, const struct fake_node *node, const struct ta
     arena_free(&a);
 }
 
-/* The number of GPUs of Azure's size with such a name: NC6 and NV6 one, NC12 two, NC24 four, ND40
- * eight. */
+/* The number of GPUs of an Azure size with this name: 1 for NC6 and NV6, 2 for NC12, 4 for NC24, 8
+ * for ND40. */
 static int gpus_of(const char *vm_size)
 {
     const char *n = vm_size;
@@ -307,7 +309,8 @@ void testing_rules_met(void *ctx, struct fake_node *node)
 /* --- adding them -------------------------------------------------------------------------------
  */
 
-/* Takes over the rules of the document; if there are too many, none, and frees it. */
+/* Takes over all rules of the document. If there would be too many, takes none, and frees the
+ * document. */
 static int take(struct testing_rules *rules, struct rule_doc *doc, struct err *e)
 {
     if ((size_t)rules->n + doc->n > RULES_MAX) {
@@ -354,8 +357,8 @@ static json_t *render(const struct testing_rules *rules, const struct rule *rule
     return o;
 }
 
-/* Rules with numbers above `after` in a subscription (NULL: all). `unused` gets the ids of rules
- * that have matched no process yet. */
+/* Renders the rules with numbers above `after` in a subscription (NULL: all). Adds to `unused` the
+ * ids of those that have matched no process yet. */
 static json_t *render_all(const struct testing_rules *rules, int64_t after,
                           const char *subscription, json_t *unused)
 {
@@ -384,7 +387,8 @@ struct replied *rules_list(struct request *r)
     return reply_rules(r, 200, 0);
 }
 
-/* A pattern may be of subscriptions to come. */
+/* Refuses rules for unknown subscriptions. Patterns are accepted, as they may match subscriptions
+ * that will be created later. */
 static int check_subscriptions(struct request *r, const struct rule_doc *doc, struct err *e)
 {
     struct subscription s;

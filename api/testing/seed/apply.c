@@ -2,12 +2,12 @@
  *
  * Carries out the steps of a seed as requests (api/http/subrequest.h) from the daemon's own
  * principal, in the phases of applying.h. A small seed without folders is one transaction.
- * Otherwise the groups are in the state "creating" from ROWS to NOTING, so that the next start
- * removes what a killed daemon had not finished (begin.c).
+ * Otherwise the groups are in the state "creating" from ROWS to NOTING, so that after a kill the
+ * next start removes the unfinished seed (begin.c).
  *
- * The request owns the seed. Its connection is suspended until the reply. A thread of the lane
- * reads a long text and fills folders; the loop leaves `p` alone meanwhile. Everything else runs on
- * the loop's thread.
+ * The request owns the seed. Its connection is suspended until the reply. A worker thread
+ * (seed->lane) reads a long text and fills folders; meanwhile the loop's thread does not use `p`.
+ * Everything else runs on the loop's thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -24,10 +24,10 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* The loop itself reads a text of at most this many bytes, in less than a millisecond. */
+/* The loop's thread itself parses a text of at most this many bytes, in less than a millisecond. */
 #define TEXT_AT_ONCE (16 * 1024)
 
-/* Enters a phase and begins its work; defined below, with the table of phases. */
+/* Enters a phase and begins its work. Defined below, after the table of phases. */
 static void enter(struct applying *p, enum applying_phase phase);
 
 /* Enters `next`, or handles the error if p->why is set. */
@@ -79,7 +79,7 @@ static enum share_kind kind_of(const struct seed_step *s)
     return is_kind(s, SEED_SHARE) ? SHARE_FILES : SHARE_BLOBS;
 }
 
-/* Checks the contents of files before anything is written, because the transaction of rows does not
+/* Checks the contents of files before anything is written, because the creation of rows does not
  * check them. */
 static int check_files(struct applying *p)
 {
@@ -164,8 +164,8 @@ static void on_made(void *ctx, const struct err *why)
     request_again(p->r, next_folder, p);
 }
 
-/* Whether the folder is being made already, because a mount of a seeded cluster has named the
- * share. */
+/* Whether the folder is being created already, because a mount of a seeded cluster has named the
+ * share. If so, continues when it exists. */
 static bool waits_for_folder(struct applying *p, const struct seed_step *s)
 {
     struct share row;
@@ -236,7 +236,7 @@ static void fill_work(void *ctx)
             break;
         }
     for (size_t i = 0; p->failed && i < p->n_fill; i++)
-        /* the disk may be full, and the removal of rows needs room */
+        /* makes room on a full disk, because the removal of rows needs some */
         seed_files_unwrite(&p->fill[i]);
 }
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * A seed that is being carried out: what apply.c and rows.c share.
+ * A seed that is being carried out: the data that apply.c and rows.c share.
  *
  *   READING -> CHECKING -> ARCHIVING -> ROWS -> FOLDERS -> FILLING -> NOTING -> OVER
  *                                        |         |          |         |        ^
  *                                        '---------+----------+---------+-> UNDOING
  *
- *   READING    the text is parsed
- *   CHECKING   the daemon's principal logs in; steps are read, and files checked
- *   ARCHIVING  the archives of packages are kept
- *   ROWS       all that is only rows is made (rows.c)
- *   FOLDERS    the folders of shares and containers are made, one after the other
- *   FILLING    files are written into them
- *   NOTING     what is noted of files is written; the groups are there
- *   UNDOING    something of the seed is there, and goes again
+ *   READING    parses the text
+ *   CHECKING   logs the daemon's principal in, reads the steps, and checks the files
+ *   ARCHIVING  stores the archives of packages
+ *   ROWS       creates everything that consists of rows (rows.c)
+ *   FOLDERS    creates the folders of shares and containers, one after the other
+ *   FILLING    writes files into these folders
+ *   NOTING     writes the rows of files, and makes the groups usable
+ *   UNDOING    removes what exists of a failed seed
  *   OVER       the reply is finished
  *
  * A seed without folders that fits into one turn of the loop goes from ROWS to OVER. An error leads
- * to OVER as long as nothing of the seed is there, and to UNDOING later.
+ * to OVER as long as nothing of the seed exists, and to UNDOING afterwards.
  */
 #ifndef API_TESTING_SEED_APPLYING_H
 #define API_TESTING_SEED_APPLYING_H
@@ -44,19 +44,21 @@ struct applying {
     const char *subscription; /* of groups at the top */
     json_t *tree;             /* owned */
     struct seed_steps steps;
-    const struct seed_step *failed; /* where `why` is from; NULL: steps.at */
+    /* the step with the error `why`; NULL: steps.at has its place */
+    const struct seed_step *failed;
     struct err why;
-    bool nowhere; /* the error `why` has no place in the seed */
+    bool nowhere; /* whether the error `why` has no place in the seed */
     size_t groups;
     struct named_value header[SEED_PLANES]; /* Authorization */
-    bool late; /* work follows the first transaction, so groups are "creating" meanwhile */
+    /* work follows after the first transaction, so the groups are "creating" until NOTING */
+    bool late;
 
     /* rows.c */
     bool sliced;           /* the seed is too large for one turn of the loop */
     bool written;          /* rows of the seed exist and must be removed if the seed fails */
-    int room;              /* from st_room_keep(); -1: no room is kept */
+    int room;              /* disk space that st_room_keep() reserves; -1: none */
     int64_t vaults_before; /* the highest id of a vault before the seed */
-    size_t at;             /* the number of steps taken; falls while steps are undone */
+    size_t at; /* the number of steps that were carried out; decreases while steps are undone */
     const struct seed_step *group; /* the group that was checked last in this turn */
     void (*made)(struct applying *p);
 
@@ -67,17 +69,17 @@ struct applying {
     struct seed_folder *fill;
     size_t n_fill;
     struct seed_archives archives;
-    struct detachment detachment; /* of the parts of the seed that are undone */
+    struct detachment detachment; /* detachment of the parts of the seed that are undone */
 };
 
 /* applying.c: makes the request of a step, from the daemon's own principal. The arguments are
  * borrowed. */
 struct request *applying_request(struct applying *p, struct arena *a, const struct seed_step *s,
                                  const json_t *given);
-/* Notes the step that failed; the caller has set p->why. Returns -1. */
+/* Stores which step failed; the caller has set p->why. Returns -1. */
 int applying_fails(struct applying *p, const struct seed_step *s);
-/* Sets p->why to the error that `inner` was answered, as an error of the daemon, and notes the
- * step. Returns -1. */
+/* Sets p->why to the error in the reply to `inner`, as an error of the daemon, and stores the step.
+ * Returns -1. */
 int applying_refused(struct applying *p, const struct seed_step *s, const struct request *inner);
 /* Calls `write` in one transaction. -1: p->why is set, and the transaction was rolled back. */
 int applying_write(struct applying *p, const char *name, int (*write)(struct applying *p));
@@ -88,10 +90,10 @@ static inline bool is_kind(const struct seed_step *s, enum seed_kind_id kind)
     return s->kind == &seed_kinds[kind];
 }
 
-/* rows.c: creates all rows of the seed. Calls `made` once, perhaps before it returns. On failure
- * p->why is set, and p->written says whether rows remain. */
+/* rows.c: creates all rows of the seed, then calls `made` once, perhaps before rows_make() returns.
+ * After a failure p->why is set, and p->written tells whether rows remain. */
 void rows_make(struct applying *p, void (*made)(struct applying *p));
-/* Ends a seed, inside a transaction; apply.c describes the phases. */
+/* Writes the rows of the phase NOTING, inside a transaction. */
 int rows_complete(struct applying *p);
 /* Removes the groups of a seed and their resources, inside a transaction. */
 int rows_undo(struct applying *p, struct err *e) MUST_CHECK;

@@ -32,8 +32,8 @@ static void fails(struct seed_archives *k, const struct seed_step *s, const stru
     k->why = *why;
 }
 
-/* The last archive continues the seed at once, before a cleanup could remove archives that have no
- * rows yet. */
+/* An archive is stored. After the last one the seed continues at once, before a cleanup could
+ * remove archives that have no rows yet. */
 static void on_kept(void *ctx, const struct err *why, const struct package_kept *kept)
 {
     const struct keeping *one = ctx;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cleans up after seeds and resets that a killed daemon has left. Removes an unfinished seed, as a
- * reset would. A reset renames folders before its transaction, so a folder may have the name of a
- * detached account although the account exists: gives that folder its name back.
+ * Cleans up after seeds and resets that a killed daemon has left. At the start of the daemon,
+ * removes an unfinished seed as a reset would. A reset renames folders before its transaction, so a
+ * folder may have the name of a detached account although the account still exists; such a folder
+ * gets its old name back.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ static int detach_unmade(struct storage *st, void *ctx, struct err *e)
     return seed_subscriptions_begin(st, b->detachment.a, e);
 }
 
-/* Removes the folders of an account that are empty. */
+/* Removes those folders of an account that are empty. */
 
 static void remove_empty(const char *path)
 {

@@ -9,7 +9,7 @@
 
 #define ROWS_AT_ONCE 100
 
-/* An account without a share has no folder. */
+/* Renames the folder of an account, if it exists: an account without shares has none. */
 static int rename_folder(struct detachment *b, const struct storage_account *acct, struct err *e)
 {
     struct renamed *one = arena_alloc(b->a, sizeof *one);

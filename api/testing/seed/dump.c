@@ -14,7 +14,7 @@
 
 /* --- the text --------------------------------------------------------------------------------- */
 
-/* The lists share parts of the tree. */
+/* Frees the lists before the tree, because they share parts of it. */
 static void free_trees(struct dumping *d)
 {
     for (struct dumped_list *l = d->lists; l; l = l->next) {
@@ -37,8 +37,8 @@ static void dumping_free(void *ctx)
     free(d);
 }
 
-/* The next place of the id, in whatever case; NULL: none. strcasestr() of a sanitizer reads all
- * that follows, for each id in a large dump. */
+/* The next occurrence of the id, in any case; NULL: none. Not strcasestr(), because a sanitizer's
+ * version reads the whole rest of the text for each id in a large dump. */
 static const char *next_id(const char *text, const char *guid)
 {
     const char both[] = {(char)tolower(guid[0]), (char)toupper(guid[0]), '\0'};
@@ -48,7 +48,7 @@ static const char *next_id(const char *text, const char *guid)
     return NULL;
 }
 
-/* Puts SEED_SUBSCRIPTION in the place of the id, so that the dump fits into any subscription. */
+/* Replaces the id by SEED_SUBSCRIPTION, so that the dump can be read into any subscription. */
 static char *portable(const char *text, const char *guid)
 {
     struct strbuf b = STRBUF_INIT;
@@ -76,7 +76,7 @@ static void write_text(void *ctx)
     if (dump_folders(d, &d->why) < 0)
         return;
     d->text = jsontext(d->tree);
-    free_trees(d); /* on the loop this would delay others */
+    free_trees(d); /* freed here, because it would delay other requests on the loop's thread */
     if (d->subscription) {
         char *fits = portable(d->text, d->subscription);
         free(d->text);

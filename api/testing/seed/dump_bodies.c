@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns the answer to a GET into the body of the request that makes the resource: by the table of
- * its kind, without read-only members, with its secrets back in their places, and with its state in
+ * Turns the reply to a GET into the body of the request that creates the resource, by the table of
+ * its kind: removes read-only members, puts secrets back into their places, and writes the state in
  * the form of a seed.
  */
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static const json_t *value_at(const json_t *v, const char *place)
     return v;
 }
 
-/* A state on the way to another is that other. */
+/* The final state of a transition; any other state unchanged. */
 static const char *settled(const struct seed_kind *kind, const char *state)
 {
     static const char *const on_the_way[][2] = {{"preparing", "active"},
@@ -123,7 +123,7 @@ static json_t *state_of(const struct seed_kind *kind, const json_t *item)
 
 /* --- members that no table has ---------------------------------------------------------------- */
 
-/* The format that its data have. */
+/* Adds the certificate's format, which its data show. */
 static void finish_certificate(struct dumping *d, json_t *body)
 {
     struct pfx read;
@@ -134,7 +134,8 @@ static void finish_certificate(struct dumping *d, json_t *body)
     json_object_set_new(body, "certificateFormat", json_string(is_pfx ? "pfx" : "cer"));
 }
 
-/* A role stands in the group that its scope is in, or else in the subscription. */
+/* Whether the role belongs to this list: a role is dumped in the group that contains its scope, or
+ * else in the subscription. */
 static bool stands_here(struct dumping *d, const struct dumped_list *l, const char *scope)
 {
     const char *name;
@@ -168,7 +169,7 @@ static bool is_role(const struct seed_kind *kind)
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
-/* Turns the answer of a GET into the body. */
+/* Turns an item of the reply to a GET into the body. */
 static void make_body(struct dumping *d, const struct seed_kind *kind, json_t *item)
 {
     json_t *state = kind->state ? state_of(kind, item) : NULL;
@@ -176,14 +177,14 @@ static void make_body(struct dumping *d, const struct seed_kind *kind, json_t *i
     schema_given(kind->shown, (enum api_version)kind->shown_in, item);
     schema_put_secrets(item, secrets);
     if (kind->posted)
-        json_object_del(item, kind->posted); /* it stands by its name */
+        json_object_del(item, kind->posted); /* the resource's key in the tree is its name */
     if (kind == &seed_kinds[SEED_BATCH_CERTIFICATE])
         finish_certificate(d, item);
     if (state)
         json_object_set_new(item, "state", state);
 }
 
-/* Puts the members of the body before the members that `into` has by now. */
+/* Puts the members of the body before the members that `into` has already. */
 static void put_before(json_t *into, json_t *body)
 {
     json_object_update(body, into);
@@ -200,7 +201,8 @@ static void add_role(struct dumping *d, const struct dumped_list *l, const json_
                  role_body(l, properties, scope));
 }
 
-/* Adds an item. One that contains others is in the tree already, or is left out. */
+/* Adds an item of a list. An item that contains other resources is in the tree already, or is left
+ * out. */
 static void add_item(struct dumping *d, const struct dumped_list *l, json_t *item, bool has_others)
 {
     const char *name = arena_strdup(d->a, dump_name(l->kind, item));
@@ -227,7 +229,7 @@ static void read_list(struct dumping *d, const struct dumped_list *l)
     }
 }
 
-/* A job makes its manager, so the manager task needs no body. */
+/* Removes the body of a manager task: its job creates it, so it needs none. */
 static void drop_body(json_t *task)
 {
     void *next;
@@ -257,7 +259,7 @@ static void change(const struct dumped_member *m)
 
 /* --- jobs and tasks that are ending ----------------------------------------------------------- */
 
-/* Sets the end to now if there is none. */
+/* Sets the state to completed, and the end to now if there is none. */
 static void end_state(const struct dumping *d, json_t *state)
 {
     char now[TIMEFMT_SIZE];
@@ -267,7 +269,8 @@ static void end_state(const struct dumping *d, json_t *state)
         json_object_set_new(state, "endTime", json_string(now));
 }
 
-/* A completed job was being terminated if it has running tasks or no end. */
+/* Completes a job that was being terminated: it is completed here, but may have running tasks or no
+ * end. */
 static void end_job(const struct dumping *d, json_t *job)
 {
     const struct batch_failure_words words = batch_failure_words(FAIL_RUN_TERMINATED);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sends the GETs of a dump as the daemon's own principal. Each is carried out like a request of its
- * own (api/http/subrequest.h), and answered at once. The GETs still to be sent are on a stack, so
- * that the loop can serve others between two GETs: a page pushes the next page and then its items,
- * an item pushes the lists of the kinds that it contains. So the dump has the order of the tree.
+ * Sends the GETs of a dump as the daemon's own principal. Each is carried out like a separate
+ * request (api/http/subrequest.h), which gets its reply at once. The GETs that remain to be sent
+ * are on a stack, so that the loop can serve other requests between two GETs. A page pushes the
+ * next page and then its items; an item pushes the lists of the kinds that it contains. So the dump
+ * has the order of the tree.
  */
 #include <assert.h>
 #include <string.h>
@@ -16,17 +17,18 @@
 
 #define SLICE_NS (5 * 1000 * 1000)
 
-/* The clock of the GETs is this much ahead, in microseconds, so that no resource is shown as still
+/* The time of the GETs is this much later than now, in microseconds, so that no resource is still
  * being created. */
 #define LATER_US (100 * 365 * (int64_t)86400 * 1000000)
 
 struct dump_todo {
     int (*go)(struct dumping *d, struct dump_todo *t, struct err *e);
-    struct seed_step at; /* a step like those of the list; or the resource whose kinds are listed */
-    json_t *into;        /* the place of the answers in the tree; borrowed */
-    const char *target;  /* the URL of the list's next page; NULL: its first */
-    const struct dumped_list *list; /* the list whose items are taken */
-    size_t next_one;                /* the next item, or the next kind */
+    /* a step for the items of the list, or the resource whose kinds are listed */
+    struct seed_step at;
+    json_t *into;                   /* the place of the replies in the tree; borrowed */
+    const char *target;             /* the URL of the list's next page; NULL: the first page */
+    const struct dumped_list *list; /* the list whose items are next */
+    size_t next_one;                /* index of the next item, or the next kind */
     struct dump_todo *next;
 };
 
@@ -67,7 +69,8 @@ static struct request *ask(struct dumping *d, const struct seed_step *s,
     return one;
 }
 
-/* The target of "nextLink":"URL", the last member of a list with further pages. NULL: last page. */
+/* The target of "nextLink":"URL", which is the last member of a list that has a next page. NULL:
+ * this is the last page. */
 static const char *next_target(struct arena *a, const char *text)
 {
     static const char mark[] = "extLink\":\"";
@@ -106,7 +109,7 @@ static bool is_leaf(const struct seed_kind *kind)
 
 static int ask_page(struct dumping *d, struct dump_todo *t, struct err *e);
 
-/* Asks for the lists of the kinds below an item, up to the next kind that has resources. */
+/* Requests the list of the next kind below an item that has resources. */
 static int ask_below(struct dumping *d, struct dump_todo *t, struct err *e)
 {
     while (t->next_one < SEED_KINDS) {
@@ -152,8 +155,8 @@ static void take_item(struct dumping *d, const struct dump_todo *t, const json_t
     dump_put(t->into, t->at.kind->collection, below->at.name, body);
 }
 
-/* Takes the next item of a kind that contains other kinds. Accounts that mounts have created come
- * first, because a seed would otherwise create them again for the mounts. */
+/* Continues with the next item of a kind that contains other kinds. Storage accounts that mounts
+ * have created are first, because a seed would otherwise create them again for the mounts. */
 static int take_items(struct dumping *d, struct dump_todo *t, struct err *e)
 {
     const json_t *all = json_object_get(t->list->shown, "value");
@@ -177,8 +180,8 @@ static int ask_extra(struct dumping *d, struct dump_todo *t, struct err *e)
     return dump_extras[t->at.kind - seed_kinds](d, t->at.above, t->into, e);
 }
 
-/* Reads names at once if the kind contains others; the thread of the lane reads all other texts
- * later. */
+/* Requests a page of a list. Parses it at once if the kind contains other kinds; the worker thread
+ * parses all other pages later. */
 static int list_page(struct dumping *d, struct dump_todo *t, struct dumped_list **out,
                      struct err *e)
 {
@@ -222,8 +225,8 @@ static int ask_deleted(struct dumping *d, struct dump_todo *t, struct err *e)
     return dump_deleted_vaults(d, t->at.subscription, t->into, e);
 }
 
-/* The roles of a subscription are noted behind its groups, and only if the whole subscription is
- * dumped. */
+/* Requests what a subscription contains. Its roles are listed after its groups, and only if the
+ * whole subscription is dumped. */
 static int ask_subscription(struct dumping *d, struct dump_todo *t, struct err *e)
 {
     struct dump_todo todo = {.go = ask_page,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state that no GET gives, of the resources that a dump has listed: see the table in dump.h.
- * Each function is called once for all resources of a kind below one other resource, on the loop;
- * files are read on the lane.
+ * The data of the dumped resources that no GET returns; dump.h has a table of them. Each function
+ * is called once for all resources of a kind below one other resource, on the loop's thread; files
+ * are read on the worker thread.
  */
 #include <sodium.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 static const struct st_page all_rows = {.limit = DUMP_ROWS};
 
-/* An empty object, if the text is none. */
+/* Parses the text; an empty object if `text` is NULL or invalid. */
 static json_t *object_of(const char *text)
 {
     json_t *v = text ? json_loads(text, 0, NULL) : NULL;
@@ -36,7 +36,7 @@ static void add_time(json_t *into, const char *name, int64_t us)
     json_object_set_new(into, name, json_string(text));
 }
 
-/* A row that was there when its GET answered. */
+/* Fails if a row was not found (0), because its GET has just returned it. */
 static int found(int rc, struct err *e)
 {
     return rc == 0 ? err_set(e, ERR_INTERNAL, NULL, "A resource of the dump is not there.")
@@ -184,7 +184,7 @@ static void add_package(struct dumping *d, const struct batch_package *p, json_t
     d->archives = z;
 }
 
-/* An account without auto-storage has no packages: the service refuses their list. */
+/* Dumps packages from rows: the service refuses their list for an account without auto-storage. */
 static int packages_of(struct dumping *d, const struct seed_step *above, json_t *into,
                        struct err *e)
 {
@@ -200,7 +200,8 @@ static int packages_of(struct dumping *d, const struct seed_step *above, json_t 
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-/* Jobs and schedules of the seed make them again. */
+/* Leaves out the pools that jobs and schedules have created, because the jobs and schedules of the
+ * seed create them again. */
 static int pools_of_jobs(struct dumping *d, const struct seed_step *above, json_t *into,
                          struct err *e)
 {
@@ -220,7 +221,7 @@ static int pools_of_jobs(struct dumping *d, const struct seed_step *above, json_
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* Files that a seed gave to a task are rows. */
+/* Adds the files of a task. Files that a seed gave to a task are rows. */
 static int add_files(struct dumping *d, const struct batch_task *t, const struct dump_place *at,
                      struct err *e)
 {
@@ -371,7 +372,7 @@ static int deleted_vault(struct dumping *d, const struct vault *v, json_t *group
     return all_secrets(d, v->id, body, e);
 }
 
-/* The group of a tree, in any case of its name; NULL. */
+/* Finds a group of the tree; its name may be in any case. NULL: there is none. */
 static json_t *group_of(const json_t *into, const char *name)
 {
     const char *key;
@@ -383,7 +384,7 @@ static json_t *group_of(const json_t *into, const char *name)
     return NULL;
 }
 
-/* A group that is gone is in the dump if it has deleted vaults. */
+/* A deleted group is in the dump if it has deleted vaults. */
 int dump_deleted_vaults(struct dumping *d, const char *subscription, json_t *into, struct err *e)
 {
     struct vault_rows rows;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Dumps the files of ended tasks, over the links to their nodes: task by task, directory by
- * directory, file by file. Leaves out files that cannot be read (a node is away, a file is gone).
+ * directory, file by file. Leaves out files that cannot be read, because their node cannot be
+ * reached or they do not exist any more.
  */
 #include <string.h>
 

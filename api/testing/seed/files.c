@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and writes the folder of a share or container as a tree by path. Links and everything else
- * that is not a regular file are left out. An empty directory of a share is an entry: a path with /
- * at its end, and an empty mapping.
+ * Reads and writes the folder of a share or container as an object whose members are paths. Links,
+ * and everything else that is no regular file, are left out. An empty directory of a share is a
+ * member too: its path ends with /, its value is an empty object.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "model/spec.h"
 #include "storage/folders/change.h"
 
-/* directories, as in Azure Files; a walk keeps one open descriptor for each */
+/* levels of directories, as in Azure Files; a walk keeps one open descriptor for each */
 #define DEPTH_MAX     250
 #define PATH_LENGTH   2048
 #define BLOB_NAME_MAX 1024
@@ -126,8 +126,8 @@ int seed_files_check(const json_t *files, enum seed_files what, struct err *e)
 /* --- writing -----------------------------------------------------------------------------------
  */
 
-/* Opens the directory above the last name of a path. Creates missing directories unless `there`.
- * -1: error. */
+/* Opens the directory that contains the last name of a path. Creates missing directories, unless
+ * `there`: then all must exist. -1: error. */
 static int open_above(const char *folder, const char *path, bool there, const char **last)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -180,7 +180,7 @@ static int write_directory(const struct seed_folder *f, const char *path, struct
     return 0;
 }
 
-/* Sets *facts to the state of the written file. */
+/* Writes a file, and sets *facts to the facts of the written file. */
 static int write_file(const char *folder, const char *path, const json_t *v, int64_t time_ns,
                       struct stat *facts)
 {
@@ -208,8 +208,8 @@ static int write_file(const char *folder, const char *path, const json_t *v, int
     return rc;
 }
 
-/* Whether a path is no possible name of a file; the bytes of such a blob are kept aside, as after a
- * PUT. */
+/* Whether the blob's file must be in the hidden folder ("aside"), as after a PUT: its name cannot
+ * be the name of a file, or a file or directory is in the way (errno). */
 static bool goes_aside(const struct seed_folder *f, const char *path)
 {
     return f->what == SEED_BLOBS && (!good_path(path) || errno == ENOTDIR || errno == EISDIR);
@@ -383,7 +383,8 @@ static int walk_directory(struct file_walk *w, int fd, int depth)
     return 0;
 }
 
-/* Takes over fd. Skips a name that is not UTF-8, because JSON cannot hold it. */
+/* Adds an entry of the directory `above`. Skips a name that is not UTF-8, because JSON cannot
+ * contain it. */
 static int walk_entry(struct file_walk *w, int above, const char *name, int depth)
 {
     struct stat s;
@@ -427,7 +428,7 @@ static int walk_folder(struct file_walk *w, int fd, int depth)
     return rc;
 }
 
-/* Reads a blob whose bytes are kept aside. */
+/* Reads a blob whose file is in the hidden folder. */
 static int read_aside(struct file_walk *w, const char *account, const char *aside, const char *path)
 {
     struct stat s;
@@ -443,7 +444,7 @@ static int read_aside(struct file_walk *w, const char *account, const char *asid
     return rc;
 }
 
-/* Drops a noted MD5 if the file has changed since the MD5 was noted. */
+/* Removes the MD5 from a row if the file has changed since the row was written. */
 static void check_md5(const char *folder, const char *account, struct share_item *i)
 {
     struct stat s;
