@@ -15,7 +15,7 @@
 #include "storage/storage.h"
 
 #define TOKEN_KEY_BYTES 32
-/* differs from the issuer of access tokens, so none is accepted as one */
+/* differs from the issuer of access tokens, so a refresh token is never accepted as one */
 #define REFRESH_ISSUER "batchaid-refresh"
 
 /* The audience of a scope: "https://host/.default" -> "https://host". Skips words of the scope that

@@ -10,7 +10,7 @@ struct testing_clock;
 
 /* Takes over `time`. */
 struct testing_clock *testing_clock_create(struct loop_virtual *time);
-/* Call when the server and everything else that uses this clock have stopped. */
+/* Call after the server and everything that uses its clock have stopped. */
 void testing_clock_free(struct testing_clock *c);
 /* Call when the daemon stops: replies to the waiting request. */
 void testing_clock_halt(struct testing_clock *c);

@@ -15,7 +15,7 @@
 /* Texts that many requests have in common, stored once. */
 struct seen_kind {
     const char *method, *operation, *service, *subscription, *by; /* NULL: none */
-    const char *query; /* the target from its '?'; "": no query */
+    const char *query; /* the target from its '?' on; "": no query */
     int64_t fault;     /* the number of the fault that hit the request; 0: none */
 };
 
@@ -73,9 +73,9 @@ json_t *seen_fitting(const struct testing_log *log, const struct selector *match
 /* expect.c: compares the latest request with what each waiting client expects. */
 void expecting_hear(struct testing_log *log);
 
-/* request_dedup.c: keeps one copy of each kind of request as long as there are references to it. */
+/* request_dedup.c: keeps one copy of each kind of request while there are references to it. */
 struct seen_kinds *seen_kinds_create(void);
-void seen_kinds_free(struct seen_kinds *all); /* call without references left; NULL is allowed */
+void seen_kinds_free(struct seen_kinds *all); /* no references may be left; `all` may be NULL */
 /* Takes a reference to the kind with the texts of `like`; creates the kind if needed. */
 const struct seen_kind *seen_kind_take(struct seen_kinds *all, const struct seen_kind *like);
 void seen_kind_release(struct seen_kinds *all, const struct seen_kind *kind);

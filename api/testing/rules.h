@@ -51,7 +51,7 @@ struct rule_doc {
     bool listed;    /* true: the document has a list "rules"; false: it is a single rule */
 };
 
-/* The place of rule `i` in its document, for messages: "rules[1]."; "": the rule is the
+/* The place of rule `i` in its document, for messages: "rules[1]."; "" if the rule is the
  * document. */
 const char *rule_place(const struct rule_doc *doc, size_t i, char out[static 32]);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * uploadbatchservicelogs: uploads the records about a node between two instants as blobs below a
- * directory of a container, then replies. daemon.log contains the records about the node in the
- * daemon's in-memory log, agent.log those of them that its agent sent; events.log contains the
- * node's changes of state from the database.
+ * directory of a container, then replies. daemon.log and agent.log contain the records about the
+ * node in the daemon's in-memory log: agent.log those that the node's agent wrote, daemon.log all
+ * others; events.log contains the node's changes of state from the database.
  */
 #include <string.h>
 

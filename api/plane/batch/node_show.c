@@ -149,8 +149,8 @@ static json_t *error_of(enum failure_code failure, const char *message, json_t *
                      details);
 }
 
-/* The errors of a node. A node whose disk failed is closed: it finishes its tasks, and until then
- * the reason is in memory. An unusable node has the reason in its row. */
+/* The errors of a node. A closed node, whose disk is full or cannot be written, first finishes its
+ * tasks; until then the reason is only in memory. When it is unusable, its row has the reason. */
 static json_t *errors_of(const struct request *r, const struct node *nd)
 {
     const char *closed = fleet_node_closed(batch_of(r)->arm.fleet, nd->id);

@@ -65,7 +65,8 @@ static bool identity_is_admin(const json_t *identity, const json_t *accounts)
                 : is_admin(json_object_get(automatic, "elevationLevel"));
 }
 
-/* Whether the site makes administrators and containers root, and the accounts of the pool. */
+/* Whether tasks of administrators are root at this site, whether processes in containers may have
+ * any user id, and the accounts of the pool. */
 struct wide {
     bool admins, containers;
     const json_t *accounts;

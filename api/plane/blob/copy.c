@@ -123,7 +123,7 @@ static int find_source(struct blob_copy *c, struct err *e)
     return source_of(c->r, "x-ms-copy-source", copies_tags(c->r) ? "rt" : "r", &c->from, e);
 }
 
-/* Whether this is Copy Blob From URL, whose reply has a hash of the bytes. */
+/* Whether this is Copy Blob From URL: its reply has a hash of the bytes. */
 static bool copies_at_once(const struct blob_copy *c)
 {
     const char *says = request_header(c->r, "x-ms-requires-sync");

@@ -46,7 +46,7 @@ struct blob_put;
 struct put_kind {
     /* Sets the members of the item that depend on the file; NULL: a block, which has no row. */
     void (*fill)(struct blob_put *p, const struct file_result *f);
-    /* Makes the reply when the file is in its place. */
+    /* Makes the reply after the file is in its place. */
     struct replied *(*reply)(struct blob_put *p, const struct file_result *f);
     bool takes_turns; /* whether the put needs the blob's turn and checks conditions */
 };

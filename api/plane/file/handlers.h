@@ -44,8 +44,8 @@ struct azfile_change {
 };
 struct azfile_change *azfile_change(struct request *r, const struct azfile *at);
 
-/* Every handler of a change ends with a call of azfile_finish() or azfile_fail(), which also end
- * the turn of the change. */
+/* Every handler of a change ends with a call of azfile_finish() or azfile_fail(). Both end the turn
+ * of the change, too. */
 void azfile_finish(struct azfile_change *c, struct replied *done);
 void azfile_fail(struct azfile_change *c, const struct err *e);
 /* A new item was made: sets the modification time in the request, if there is one, then calls

@@ -129,7 +129,7 @@ struct replied *plane_preflight(struct request *r)
 
 /* --- asked for ------------------------------------------------------------------------------ */
 
-/* Adds the list of those reply headers that the rule allows a page to read. */
+/* Adds the list of reply headers that the rule lets a page read. */
 static void add_exposed(struct request *r, const json_t *rule)
 {
     struct strbuf b = STRBUF_INIT;

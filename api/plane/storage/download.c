@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * GET and HEAD of a download link. The share's workers (storage/folders/) open and read the file,
- * at most two pieces ahead of the client. If the file becomes shorter during the reply, the
- * connection is closed.
+ * at most two pieces ahead of the client. If the file becomes shorter during the reply, the reply
+ * is cut off.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "api/http/request.h"
 #include "lib/jsontext.h"
 
-/* Errors say nothing about the share or job of a file, because clients ask only for the file. */
+/* Errors show nothing about the share or job of a file, because clients ask for the file only. */
 #define AZSTORAGE_ERRORS(X)                                                                        \
     HTTP_ERRORS(X)                                                                                 \
     X(ERR_FILE_NOT_FOUND, 404, "FileNotFound", 0)                                                  \

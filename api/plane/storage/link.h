@@ -56,7 +56,7 @@ struct file_reply {
     void (*opened)(void *ctx);
     void *ctx;      /* argument of these functions; the request owns it */
     int missing;    /* the kind of error if the file cannot be opened */
-    size_t at_once; /* the member of struct files_open */
+    size_t at_once; /* most bytes to read at the opening, as in struct files_open */
     /* Called after `look` with the MD5 of the bytes that will be sent; `look` must refuse more than
      * at_once bytes. NULL: no MD5 is needed. */
     void (*hashed)(struct request *r, const uint8_t md5[]);

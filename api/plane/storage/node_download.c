@@ -2,7 +2,7 @@
  *
  * GET and HEAD of a link to a file on a node's disk. Gets the file's length from the node, then
  * fetches the bytes piece by piece, as fast as the client reads. If the node is lost or the file
- * becomes shorter during the reply, the connection is closed.
+ * becomes shorter during the reply, the reply is cut off.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -62,7 +62,7 @@ enum sas_service { SAS_BLOB, SAS_FILE };
 
 struct sas {
     enum sas_kind kind;
-    const char *field[SAS_FIELDS]; /* decoded and borrowed; NULL: not sent */
+    const char *field[SAS_FIELDS]; /* decoded and borrowed; NULL: was not sent */
 };
 
 /* A stored access policy: has the values that a signature leaves out. Times are in microseconds; 0:
@@ -89,7 +89,7 @@ struct sas_use {
     const struct sas_policy *policy; /* the policy in `si`; NULL: none */
 };
 
-/* Reads a signature from a query. 1: found; 0: there is none; -1: AZSTORAGE_AUTHENTICATION: a
+/* Reads a signature from a query. 1: found. 0: there is none. -1: AZSTORAGE_AUTHENTICATION: a
  * parameter is missing or repeated. */
 int sas_read(const struct named_value *query, size_t n, struct sas *out, struct err *e) MUST_CHECK;
 

@@ -18,7 +18,7 @@ struct write_turns *turns_create(void);
 /* Call when no request holds a turn or waits for one. */
 void turns_free(struct write_turns *t);
 
-/* A wish for the turn of a path; must exist until turn_end(). All zero before turn_want(). */
+/* A request for the turn of a path; it must exist until turn_end(). All zero before turn_want(). */
 struct turn {
     struct turn *next; /* the next request that waits */
     int64_t share_id;

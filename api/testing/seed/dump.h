@@ -103,7 +103,7 @@ struct dumping {
     const struct seed_step *account;
     json_t *jobs_with_tasks;
     char *text;  /* owned */
-    size_t left; /* bytes of files that may still be read */
+    size_t left; /* bytes of files that may be read still */
     struct err why;
 };
 
@@ -142,7 +142,7 @@ int dump_deleted_vaults(struct dumping *d, const char *subscription, json_t *int
 int dump_folders(struct dumping *d, struct err *e) MUST_CHECK;
 
 /* dump_tasks.c */
-/* Adds a task whose files are on a node; does nothing if the node is not known. */
+/* Adds a task whose files are on a node. Adds nothing if the node is not known. */
 int dump_task_add(struct dumping *d, const struct batch_task *t, const struct dump_place *at,
                   struct err *e) MUST_CHECK;
 /* Reads the files of these tasks, then calls `done`, perhaps before it returns. */

@@ -17,7 +17,7 @@
 
 #define SLICE_NS (5 * 1000 * 1000)
 
-/* The time of the GETs is this much later than now, in microseconds, so that no resource is still
+/* The clock of the GETs is this much ahead, in microseconds, so that no resource is shown as still
  * being created. */
 #define LATER_US (100 * 365 * (int64_t)86400 * 1000000)
 
