@@ -430,7 +430,8 @@ struct replied *azblob_append(struct request *r)
 
 /* --- sealed ----------------------------------------------------------------------------------- */
 
-/* Seals the blob: changes only its row, and nothing if the blob is sealed already. */
+/* Seals the blob: changes only its row, and nothing if the blob is sealed already.
+ * https://learn.microsoft.com/rest/api/storageservices/append-blob-seal */
 static void seal(struct blob_work *w, const struct file_facts *f)
 {
     struct request *r = w->r;

@@ -73,7 +73,9 @@ static bool allows_all(const json_t *rule)
     return has(rule, "allowedOrigins", "*", 1, false);
 }
 
-/* Adds the origin. For a rule for all origins this is "*", and credentials are not allowed. */
+/* Adds the origin. For a rule for all origins this is "*", and credentials are not allowed.
+ * https://learn.microsoft.com/rest/api/storageservices/cross-origin-resource-sharing--cors--support-for-the-azure-storage-services
+ */
 static void add_origin(struct request *r, const json_t *rule, const char *origin)
 {
     if (allows_all(rule)) {

@@ -107,8 +107,9 @@ int plane_check_tags(struct request *r, struct err *e) MUST_CHECK;
 int plane_check_role_of_source(struct request *r, const struct principal *who,
                                const struct data_place *place, const char *needed,
                                struct err *e) MUST_CHECK;
-/* plane_is_delegated(): whether a SAS is signed with a user delegation key that has not expired,
- * and whose owner still exists. plane_delegate_of() gets the owner. */
+/* plane_is_delegated(): whether the SAS, whose signed text is `text`, is signed with a user
+ * delegation key that has not expired, and whose owner still exists. plane_delegate_of() gets the
+ * owner. */
 bool plane_is_delegated(struct request *r, const struct sas *s, const struct strbuf *text);
 int plane_delegate_of(struct request *r, const struct sas *s, struct principal **who,
                       struct err *e) MUST_CHECK;

@@ -375,7 +375,8 @@ static int break_it(struct request *r, struct lease *l, struct err *e)
     return 202;
 }
 
-/* Checks the action: a SAS with "d" and without "w" may only break leases. */
+/* Checks the action: a SAS with "d" and without "w" may only break leases.
+ * https://learn.microsoft.com/rest/api/storageservices/create-service-sas */
 static int check_permission(struct request *r, const char *action, struct err *e)
 {
     if (grant_has(grant_of(r), 'w') || (action && strcasecmp(action, "break") == 0))

@@ -64,7 +64,9 @@ static int is_closed(struct err *e, const char *why)
 
 /* Operations whose request credentials (the key, or roles of a login) also allow reading a source
  * in the same account, without a signature. For all other operations the source must be readable by
- * itself: it is public, its URL is signed, or the request has a token for it. */
+ * itself: it is public, its URL is signed, or the request has a token for it.
+ * https://learn.microsoft.com/rest/api/storageservices/copy-blob
+ * https://learn.microsoft.com/rest/api/storageservices/copy-file */
 static const struct {
     const char *operation;
     enum share_kind source;

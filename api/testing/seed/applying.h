@@ -54,9 +54,9 @@ struct applying {
     bool late;
 
     /* rows.c */
-    bool sliced;           /* the seed is too large for one turn of the loop */
-    bool written;          /* rows of the seed exist and must be removed if the seed fails */
-    int room;              /* disk space that st_room_keep() reserves; -1: none */
+    bool sliced;  /* the seed is too large for one turn of the loop */
+    bool written; /* rows of the seed exist and must be removed if the seed fails */
+    int room; /* descriptor from st_room_keep(), which reserves disk space; -1: none is reserved */
     int64_t vaults_before; /* the highest id of a vault before the seed */
     size_t at; /* the number of steps that were carried out; decreases while steps are undone */
     const struct seed_step *group; /* the group that was checked last in this turn */
