@@ -109,7 +109,8 @@ static int signed_with_key(struct request *r, const struct account_keys *keys,
     struct strbuf text = STRBUF_INIT;
     bool same = false;
     for (int order = NAME_ORDERS - 1; order >= 0 && !same; order--) {
-        /* Azure's order is tried last, because the error shows the text of the last attempt. */
+        /* The order of the service comes last, because the error shows the text of the last
+         * attempt. */
         static const enum name_order orders[] = {NAMES_AS_SERVICE, NAMES_AS_ICU, NAMES_BY_BYTE};
         strbuf_reset(&text);
         shared_key_text(&head, grant_of(r)->account.name, by->form, orders[order], &r->arena,
