@@ -26,7 +26,7 @@
 
 #define API_SERVICES 23
 
-/* By their numbers below API_SERVICES. */
+/* A service by its number, which is below API_SERVICES. */
 const struct service *api_service(size_t i);
 
 /* Groups of hosts: a service is served at hosts of one group. */

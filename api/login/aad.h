@@ -14,8 +14,8 @@ struct access;
 struct codes;
 
 struct aad {
-    const char *client_id, *client_secret; /* of the first principal */
-    const struct access *access;           /* NULL: there is no other */
+    const char *client_id, *client_secret; /* the id and the secret of the first principal */
+    const struct access *access;           /* NULL: there are no other principals */
     struct codes *codes;
 };
 

@@ -15,7 +15,7 @@
 
 #define CODE_SIZE      41  /* 160 random bits as hexadecimal digits */
 #define USER_CODE_SIZE 10  /* "BCDF-GHJK" */
-#define CODE_SECONDS   900 /* how long one is good */
+#define CODE_SECONDS   900 /* how long a code is valid */
 /* codes at a time; a further code replaces the oldest unconfirmed code of a device */
 #define CODES_MAX    1000
 #define LINK_SECONDS 60
@@ -28,11 +28,11 @@
 struct codes;
 
 struct code {
-    char code[CODE_SIZE];           /* "": free */
-    char user_code[USER_CODE_SIZE]; /* "": nobody types it */
+    char code[CODE_SIZE];           /* "": the slot is free */
+    char user_code[USER_CODE_SIZE]; /* "": a code that no user types */
     char object_id[64];             /* the user who confirmed the code; "": not confirmed */
     char key_id[GUID_SIZE];         /* the secret with which he logged in; "": none */
-    char challenge[64], nonce[128]; /* from the program that opened the page */
+    char challenge[64], nonce[128]; /* the values that the program sent when it opened the page */
     unsigned char program[CODE_PROGRAM_SIZE]; /* hash of the program's client id and redirect URI */
     int64_t expires_us;
     /* of a link: when its session ends at the latest; 0: the code is for no link */

@@ -14,7 +14,7 @@
 struct login_grant {
     const char *client_id; /* the program's id; "": not given */
     const char *scope, *resource;
-    const char *nonce;  /* for the id token; NULL: none */
+    const char *nonce;  /* nonce for the id token; NULL: none */
     const char *key_id; /* the id of the user's password in this login; "": none */
     int64_t ends_us;    /* when a renewed login ends; 0: the login is new */
 };
@@ -55,7 +55,7 @@ REPLIED login_grant(struct request *r, const struct login_grant *login,
 /* The content of a refresh token. In the request's arena. */
 struct login_refresh {
     struct principal who;
-    const char *client_id; /* the program that it was given to */
+    const char *client_id; /* the program that got the token */
     const char *key_id;
     int64_t ends_us;
 };

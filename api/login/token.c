@@ -203,7 +203,7 @@ static const struct {
 } grants[] = {
     {"client_credentials", by_client}, {"password", by_password},
     {"refresh_token", by_refresh},     {"urn:ietf:params:oauth:grant-type:device_code", by_device},
-    {"device_code", by_device}, /* of ADAL */
+    {"device_code", by_device}, /* this name is sent by ADAL */
     {"authorization_code", by_code},
 };
 

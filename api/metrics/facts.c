@@ -131,7 +131,7 @@ static void merge(struct use_lines *l)
     l->n = n;
 }
 
-/* A counter never falls. */
+/* Replaces GPU times by the largest values shown so far, because a counter must never decrease. */
 static void show_lines(const struct metric_facts *f, struct use_lines *l)
 {
     for (struct use_line *u = l->list; u < l->list + l->n; u++)

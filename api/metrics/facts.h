@@ -14,8 +14,8 @@
 
 /* The sums of a group, or of a person. */
 struct use_line {
-    const char *subscription, *group; /* "": of a person */
-    const char *person;               /* object id, later a name; "": of a group */
+    const char *subscription, *group; /* "": this line is for a person */
+    const char *person;               /* object id, later a name; "": this line is for a group */
     struct usage_sums sums;
 };
 struct use_lines {
@@ -31,18 +31,19 @@ struct pool_names {
 /* The waiting runs of a pool. */
 struct queue_facts {
     int64_t pool_id;
-    enum resource_kind kind; /* of the pool */
-    int64_t waiting, held;   /* held: by dependencies or the limit of their array */
-    int64_t oldest;          /* the lowest id of a run that is not held; 0: none */
+    enum resource_kind kind; /* kind of the pool */
+    /* held: runs that cannot start because of dependencies or the limit of their array */
+    int64_t waiting, held;
+    int64_t oldest; /* the lowest id of a run that is not held; 0: none */
 };
 struct queue_reading;
 
-/* Disk and process, as far as the system tells. */
+/* The daemon's disk and process. has_disk, has_process: whether the system provides the values. */
 struct own_facts {
     bool has_disk, has_process;
     int64_t disk_free, disk_size; /* bytes */
     int64_t cpu_us, memory, files, files_max;
-    int64_t backed_up_us; /* 0: never */
+    int64_t backed_up_us; /* 0: there was no backup */
 };
 
 struct metric_facts {
@@ -60,10 +61,11 @@ struct metric_facts {
     struct own_facts own;
 };
 
-/* Collects the facts in several turns, then calls `done`; e NULL: the facts are complete. */
+/* Collects the facts in several turns of the loop, then calls `done`; e NULL: the facts are
+ * complete. */
 typedef void facts_done(struct metric_facts *f, const struct err *e);
 void facts_collect(struct request *r, facts_done *done);
-/* The place of a pool; NULL: the pool is gone. */
+/* The place of a pool; NULL: the pool does not exist any more. */
 const struct pool_place *facts_place(const struct metric_facts *f, int64_t pool_id);
 
 /* queues.c: reads the queues of all pools in the arena, some thousand runs in each call. 1: call

@@ -23,7 +23,7 @@
 /* A job's part of a node. */
 struct metric_job {
     struct usage_live live;
-    const char *kind, *person; /* person "": not shown */
+    const char *kind, *person; /* person "": persons are not shown */
     /* the uuids of its n_gpus GPUs; an element is NULL if the GPU has none */
     const char *const *uuids;
     const int *gpus; /* the numbers of its GPUs on the node */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Metrics for Prometheus: /metrics of the site. A table of metrics (table.c) makes a page from
- * facts (facts.h). The facts are collected in steps with turns of the loop between them, and the
- * page is rendered in one of two formats (text.h).
+ * facts (facts.h). The facts are collected in steps, between which the loop serves other requests,
+ * and the page is rendered in one of two formats (text.h).
  */
 #ifndef API_METRICS_METRICS_H
 #define API_METRICS_METRICS_H

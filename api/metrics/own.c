@@ -39,7 +39,7 @@ static bool count_files(int64_t *n)
     DIR *d = opendir("/proc/self/fd");
     if (!d)
         return false;
-    *n = -3; /* ".", "..", and the folder itself */
+    *n = -3; /* not counted: ".", "..", and the descriptor of the folder itself */
     while (readdir(d))
         ++*n;
     closedir(d);

@@ -12,7 +12,7 @@
 #include "lib/jsontext.h"
 
 #define OPEN_METRICS "application/openmetrics-text"
-#define REPLACEMENT  "\xef\xbf\xbd" /* U+FFFD */
+#define REPLACEMENT  "\xef\xbf\xbd" /* U+FFFD as UTF-8 */
 
 static const struct {
     const char *name, *suffix;

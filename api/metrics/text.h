@@ -17,7 +17,7 @@
 
 enum metric_type {
     METRIC_GAUGE,
-    METRIC_COUNTER,   /* its samples end in _total */
+    METRIC_COUNTER,   /* the names of its samples end in _total */
     METRIC_INFO,      /* the names of its samples end in _info, their values are 1 */
     METRIC_HISTOGRAM, /* the names of its samples end in _bucket, _sum and _count */
     METRIC_TYPES
@@ -25,7 +25,7 @@ enum metric_type {
 
 struct metric_text {
     struct strbuf b;
-    bool open;        /* OpenMetrics */
+    bool open;        /* whether the page has the format OpenMetrics */
     const char *name; /* name of the family that was begun last, without a suffix */
     enum metric_type type;
 };
@@ -42,7 +42,7 @@ void metric_family(struct metric_text *t, const char *name, enum metric_type typ
 #define METRIC_PLAIN       ((const char *const[]){NULL})
 /* Add a sample to the family that was begun last. */
 void metric_int(struct metric_text *t, const char *const *labels, int64_t value);
-/* Thousandths and millionths, as seconds. */
+/* Add a sample in seconds, from thousandths or millionths of a second. */
 void metric_ms(struct metric_text *t, const char *const *labels, int64_t ms);
 void metric_us(struct metric_text *t, const char *const *labels, int64_t us);
 /* Adds a histogram. in[i] observations are greater than bound_s[i - 1] and at most bound_s[i]

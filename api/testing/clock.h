@@ -8,7 +8,7 @@
 struct loop_virtual;
 struct testing_clock;
 
-/* Takes over `time`. */
+/* Creates the clock of a daemon; takes over `time`. */
 struct testing_clock *testing_clock_create(struct loop_virtual *time);
 /* Call after the server and everything that uses its clock have stopped. */
 void testing_clock_free(struct testing_clock *c);

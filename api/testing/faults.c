@@ -311,7 +311,7 @@ struct replied *faults_list(struct request *r)
     return reply_json(r, 200, json_pack("{s:o, s:o}", "value", value, "unused", unused));
 }
 
-/* NULL: err. */
+/* Finds the fault that the path names; NULL: error. */
 static struct fault **find(struct request *r, struct err *e)
 {
     const char *id = request_param(r, "fault");

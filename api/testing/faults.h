@@ -57,7 +57,7 @@ struct testing_faults {
     struct fault *first;
     int n;
     int64_t last;
-    struct fault_hit *held; /* requests */
+    struct fault_hit *held; /* held requests */
     struct fault_ground ground;
     struct pending_fault *pending; /* effects that will hit nodes later; owned */
 };

@@ -72,7 +72,7 @@ void testing_end(void *ctx, const struct request *r)
 
 /* --- asking for requests ---------------------------------------------------------------------- */
 
-/* ?after=N&max=M&method=&operation=&path=&subscription=&status= */
+/* Handles ?after=N&max=M&method=&operation=&path=&subscription=&status= */
 struct replied *seen_list(struct request *r)
 {
     struct err e;

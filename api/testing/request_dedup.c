@@ -15,7 +15,7 @@
 #define CHAINS 256
 
 struct noted_request {
-    struct seen_kind kind; /* of texts in `key` */
+    struct seen_kind kind; /* its texts are in `key` */
     struct noted_request *next;
     uint64_t hash;
     size_t references, len;

@@ -27,10 +27,10 @@
 
 struct reset {
     struct request *r;
-    const char *subscription, *group; /* NULL: all */
+    const char *subscription, *group; /* what is reset; NULL: everything */
     struct batchai_front *front;
     bool force;
-    int groups; /* that were there */
+    int groups; /* number of groups that were removed */
     struct detachment detachment;
 };
 

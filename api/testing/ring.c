@@ -21,7 +21,8 @@ struct testing_log *testing_log_create(uv_loop_t *loop)
     return log;
 }
 
-static struct seen **place_at(const struct testing_log *log, size_t i) /* 0: the oldest */
+/* The place of request `i` in the ring; 0: the oldest. */
+static struct seen **place_at(const struct testing_log *log, size_t i)
 {
     return &log->ring[(log->first + i) % SEEN_MAX];
 }

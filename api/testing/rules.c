@@ -425,7 +425,7 @@ struct replied *rules_add(struct request *r)
     return reply_rules(r, 201, before);
 }
 
-/* NULL: err. */
+/* Finds the rule that the path names; NULL: error. */
 static struct rule **find(struct request *r, struct err *e)
 {
     const char *id = request_param(r, "rule");

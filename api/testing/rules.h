@@ -66,7 +66,7 @@ struct rule {
     int exit_code;
     const char *start_fails; /* why the process does not start; NULL: it starts */
     bool hold;
-    struct rule_output *outputs; /* by at_us */
+    struct rule_output *outputs; /* sorted by at_us */
     size_t n_outputs;
     struct rule *next;
 };

@@ -261,7 +261,7 @@ static int no_account(struct request *r, const char *name, struct err *e)
                    r->host);
 }
 
-/* `name` NULL: the only one. */
+/* Finds the account `name`; NULL: the only account. */
 static int find_account(struct request *r, const char *name, struct err *e)
 {
     struct batch_grant *g = batch_grant(r);

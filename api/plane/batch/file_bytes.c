@@ -17,7 +17,7 @@
 #include "storage/seeding.h"
 
 struct file_download {
-    struct request *r; /* until it is answered */
+    struct request *r; /* valid until the request has its reply */
     struct fleet *fleet;
     struct output_dir at; /* texts are owned */
     char *path, *url;
@@ -90,7 +90,8 @@ static struct replied *send_bytes(struct file_download *d, const struct node_byt
 {
     struct request *r = d->r;
     struct stream_source source = {.fetch = fetch, .release = download_free};
-    if (got->n > 0 && part->len > 0 && got->n == (size_t)got->size) { /* a seeded file */
+    /* all bytes of a seeded file are in `got` */
+    if (got->n > 0 && part->len > 0 && got->n == (size_t)got->size) {
         source.first = xrealloc(NULL, part->len + 1);
         memcpy(source.first, got->bytes + part->first, part->len);
         source.n_first = part->len;

@@ -30,7 +30,7 @@ struct files_list_work {
     struct files_place place;
     struct batch_list list;
     bool recursive;
-    struct listed_file *entries; /* the arena's */
+    struct listed_file *entries; /* in the request's arena */
     size_t n, cap, next; /* next: index of the first entry that may be a directory not yet listed */
     const char *dir;     /* the directory that is being listed */
 };

@@ -77,7 +77,7 @@ static bool is_wanted(const void *ctx, const struct filter_term *t)
     return filter_text_is(t, values[t->property]);
 }
 
-/* `by_agent`: one row per agent. */
+/* Lists images; `by_agent`: one entry per node agent. */
 static struct replied *list(struct request *r, const struct batch_list_kind *kind, bool by_agent)
 {
     struct batch_list l;

@@ -258,7 +258,8 @@ static int check_life(struct request *r, const char *doc, struct err *e)
     struct batch_job_spec spec;
     if (batch_job_decode(&r->arena, doc, NULL, &spec, e) < 0)
         return -1;
-    if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE || r->seeds) /* the seed checks it */
+    /* for a seed, the seed itself checks this */
+    if (spec.auto_life != BATCH_AUTO_OF_SCHEDULE || r->seeds)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "poolLifetimeOption",
                    "A pool with the lifetime of a job schedule can be created only for jobs of a "
@@ -477,7 +478,7 @@ struct replied *batch_jobs_disable(struct request *r)
                              json_string_value(json_object_get(given.doc, "disableTasks")));
     if (begin(r, BATCH_JOB_EV_DISABLE, BATCH_JOB_NOT_ACTIVE, &j, &k, &e) < 0)
         return reply_err(r, &e);
-    if (j.state == BATCH_JOB_DISABLED) /* unchanged */
+    if (j.state == BATCH_JOB_DISABLED) /* so the time of the last change stays */
         k.now_us = j.updated_us;
     k.how = (enum batch_disable)how;
     return act(r, &j, disable, &k, "/disable");

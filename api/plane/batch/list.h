@@ -24,7 +24,7 @@ struct batch_filter {
         BATCH_BY_BOOL,
         BATCH_BY_TIME
     } by;
-    unsigned ops; /* FILTER_ORDER, ...: 1 << enum filter_op */
+    unsigned ops; /* the operators allowed: FILTER_ORDER, ..., as bits 1 << enum filter_op */
     const struct enum_name *values;
 };
 
@@ -43,8 +43,8 @@ struct batch_list {
     struct request *r;
     const struct batch_list_kind *kind;
     struct page *page;
-    const struct filter *filter; /* arena; NULL: all rows */
-    schema_set set;              /* $select */
+    const struct filter *filter; /* in the arena; NULL: no filter */
+    schema_set set;              /* the members chosen by $select */
     int64_t owner;               /* the owner of the rows: row id of an account, a job or a task */
     const void *of;              /* data of the handler, or NULL */
 };

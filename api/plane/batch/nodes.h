@@ -13,7 +13,7 @@
 /* A task or subtask that ran on a node. */
 struct recent_task {
     struct batch_task t;
-    struct batch_subtask part; /* number 0: the task itself */
+    struct batch_subtask part; /* number 0: the task itself, not a subtask */
 };
 
 /* A node with the properties that replies show; in the arena. */

@@ -79,7 +79,7 @@ static int disable(struct request *r, struct batch_pool *p, struct err *e)
     if (pool_of(r, true, p, e) < 0)
         return -1;
     if (!p->scaling.enabled)
-        return 0; /* it is so already */
+        return 0; /* scaling is disabled already */
     p->updated_us = batch_modified(r, p->updated_us);
     return batch_pool_scale_by(batch_of(r)->front, p, &none, p->updated_us, e);
 }

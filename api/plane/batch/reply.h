@@ -12,7 +12,7 @@
 
 #define BATCH_CONTENT_TYPE "application/json;odata=minimalmetadata"
 
-/* "https://HOST/$metadata#FRAGMENT"; arena. */
+/* The URL "https://HOST/$metadata#FRAGMENT", in the arena. */
 const char *batch_metadata(struct request *r, const char *fragment);
 /* The URL "https://HOST/PATH" with the host of the request, in the arena; `path` begins with a
  * slash. */

@@ -104,7 +104,7 @@ static const char *lower(struct arena *a, const char *text)
     return copy;
 }
 
-/* The time that the request asks for. */
+/* The interval that the request asks for. */
 struct interval {
     int64_t from_us, to_us;
 };
@@ -128,7 +128,7 @@ static int render_usage(const struct batch_list *l, const void *row, struct strb
         json_pack("{s:s, s:s, s:s, s:s, s:f}", "poolId", p->name, "startTime",
                   batch_time_text(r, i->from_us), "endTime", batch_time_text(r, i->to_us), "vmSize",
                   lower(&r->arena, p->vm_size), "totalCoreHours", (double)us / (double)HOUR_US);
-    if (r->version & BATCH_UNTIL(BATCH_7_0)) { /* not measured */
+    if (r->version & BATCH_UNTIL(BATCH_7_0)) { /* this traffic is not measured */
         json_object_set_new(usage, "dataIngressGiB", json_real(0));
         json_object_set_new(usage, "dataEgressGiB", json_real(0));
     }

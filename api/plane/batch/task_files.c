@@ -20,7 +20,7 @@ struct task_files {
     struct request *r;
     struct rows rows;
     struct files_place place;
-    struct entry *entries; /* the arena's */
+    struct entry *entries; /* in the request's arena */
     size_t n;
 };
 
@@ -127,7 +127,7 @@ struct replied *task_files_list(struct request *r)
     *l = (struct task_files){.r = r};
     if (find_batch_task(r, &t, &e) < 0 || rows_begin(r, &l->rows, &e) < 0)
         return reply_err(r, &e);
-    if (t.files == BATCH_FILES_NONE) /* it has written nothing yet */
+    if (t.files == BATCH_FILES_NONE) /* the task has written no files yet */
         return page_reply(l->rows.page);
     if (find_place(r, &t, &l->place, &e) < 0)
         return reply_err(r, &e);

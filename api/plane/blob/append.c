@@ -98,7 +98,7 @@ struct appending {
     bool is_guarded;
     struct file_facts was;     /* the file without the block */
     struct file_result result; /* result of the append */
-    struct err why;            /* it fails */
+    struct err why;            /* why the append failed */
 };
 
 static void appending_free(void *ctx)
@@ -222,7 +222,7 @@ static int keep(struct appending *x, const struct file_facts *f, struct err *e)
     if (st_item_put(s->storage, i, e) == 0 && journal_keep(s->journal, &put, &x->entry, e) == 0)
         return 0;
     struct err ignored;
-    (void)!st_item_put(s->storage, &x->w->blob.item, &ignored); /* the first says why */
+    (void)!st_item_put(s->storage, &x->w->blob.item, &ignored); /* the first error is reported */
     return -1;
 }
 
@@ -382,7 +382,7 @@ struct unframing {
     size_t read, written;
 };
 
-#define UNFRAMED_AT_ONCE ((size_t)4 * 1024 * 1024) /* bytes; a few ms */
+#define UNFRAMED_AT_ONCE ((size_t)4 * 1024 * 1024) /* bytes per turn of the loop: a few ms */
 
 static int unframe_some(struct strbuf *raw, struct unframing *u, struct err *e)
 {

@@ -234,7 +234,7 @@ struct replied *azappend_copy(struct request *r, void (*append)(struct request *
     c->turn =
         (struct turn){.share_id = c->from.share.id, .path = c->from.name, .go = on_turn, .ctx = c};
     if (c->has_md5 && gnutls_hash_init(&c->md5_so_far, GNUTLS_DIG_MD5) < 0)
-        c->md5_so_far = NULL; /* then none is right */
+        c->md5_so_far = NULL; /* an MD5 that cannot be computed matches none */
     request_keep(r, c, copy_free);
     open_source(c);
     return reply_later(r);

@@ -42,7 +42,7 @@ struct batch_reading {
     const char *line; /* the line that was read last, without its line end */
     size_t n;
     enum { IS_TEXT, IS_BOUNDARY, IS_END } kind;
-    bool over; /* there is no further line */
+    bool over; /* there was no further line */
 };
 
 static void classify(struct batch_reading *in)
@@ -95,7 +95,7 @@ static int bad_part(size_t number, const char *what, struct err *e)
                    number, what);
 }
 
-/* "Name: value" of the line. */
+/* Splits the line "Name: value"; false: it has another form. */
 static bool split(struct batch_reading *in, struct named_value *out)
 {
     const char *colon = memchr(in->line, ':', in->n);
@@ -134,7 +134,7 @@ static int read_own(struct batch_reading *in, size_t number, struct batch_part *
     }
 }
 
-/* "DELETE /c/b HTTP/1.1". */
+/* Reads the request line, such as "DELETE /c/b HTTP/1.1". */
 static int read_request_line(struct batch_reading *in, size_t number, struct batch_part *out,
                              struct err *e)
 {

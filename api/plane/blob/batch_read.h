@@ -15,8 +15,8 @@
 #include "lib/named_value.h"
 
 #define BATCH_PARTS_MAX   256
-#define BATCH_LINE_MAX    16384 /* bytes */
-#define BATCH_HEADERS_MAX 64    /* of a part */
+#define BATCH_LINE_MAX    16384 /* bytes of one line */
+#define BATCH_HEADERS_MAX 64    /* headers of one part */
 
 struct batch_part {
     const char *id; /* Content-ID; NULL: none */

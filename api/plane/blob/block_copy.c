@@ -15,7 +15,7 @@ struct block_copy {
     struct source from;
     struct file_part part;
     struct file_upload *upload; /* owned */
-    struct file_facts source;   /* as it was looked at */
+    struct file_facts source;   /* the source's facts when they were read */
     uint64_t since;             /* turns_now() before the source's notes were read */
     struct turn turn; /* the source's turn, taken if the source was overwritten meanwhile */
 };
@@ -125,7 +125,7 @@ static int check_body(struct request *r, struct err *e)
 
 static size_t take(void *ctx, const char *bytes, size_t n)
 {
-    (void)ctx, (void)bytes; /* there is none */
+    (void)ctx, (void)bytes; /* the request has no body */
     return n;
 }
 

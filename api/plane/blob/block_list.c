@@ -33,7 +33,7 @@
 #include "api/plane/storage/xml_write.h"
 #include "lib/crc64.h"
 
-#define BLOCKS_MAX 50000 /* committed blocks; twice as many may wait */
+#define BLOCKS_MAX 50000 /* most committed blocks; there may be twice as many waiting blocks */
 #define LIST_STEP  5000  /* blocks of a list found or shown per turn of the loop: a few ms */
 
 /* --- the work ------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void enter(struct blocks_work *b, enum blocks_phase phase);
 
 static void finish(struct blocks_work *b, struct replied *done)
 {
-    assert(b->phase >= BLOCKS_LOOKING); /* it has the turn */
+    assert(b->phase >= BLOCKS_LOOKING); /* the request holds the blob's turn */
     enter(b, BLOCKS_OVER);
     turn_finish(b->r, done, &b->turn);
 }
@@ -157,7 +157,7 @@ static void look(struct blocks_work *b)
         files_facts(azstorage_of(b->r)->files, &b->blob.at, on_facts, b);
 }
 
-/* `found`: NULL: no block waits. */
+/* Reads the blocks. `found` NULL: there are no waiting blocks. */
 static int read_blocks(struct blocks_work *b, const struct file_items *found, struct err *e)
 {
     const struct share_item *item = &b->blob.item;
@@ -522,7 +522,7 @@ struct replied *azblocks_commit(struct request *r)
 #define BIT(phase) (1U << (phase))
 
 static const struct {
-    void (*begin)(struct blocks_work *b); /* begins the phase; NULL: there is nothing to begin */
+    void (*begin)(struct blocks_work *b); /* begins the work of the phase; NULL: none */
     unsigned next;                        /* the phases that may follow */
 } phases[] = {
     [BLOCKS_WAITING] = {want_turn, BIT(BLOCKS_LOOKING)},

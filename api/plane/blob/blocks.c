@@ -10,7 +10,7 @@
 #include "api/plane/blob/blocks_priv.h"
 #include "model/spec.h"
 
-#define ID_MAX 64 /* bytes */
+#define ID_MAX 64 /* most bytes of an id */
 
 /* --- names ---------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "storage/folders/walk.h"
 
 struct block {
-    const char *id; /* in hexadecimal digits */
+    const char *id; /* the id in hexadecimal digits */
     uint64_t offset, size;
 };
 

@@ -83,7 +83,7 @@ static void step(struct request *r, void *ctx);
 
 /* --- the blobs that were found ---------------------------------------------------------------- */
 
-/* False: the page is full. */
+/* Adds a blob to the page; false: the page is full. */
 static bool show(struct blob_find *f, const struct found_blob *h)
 {
     struct arena *a = &f->r->arena;
@@ -286,7 +286,7 @@ static int begin(struct blob_find *f, struct err *e)
     f->others = !here && !w->has_container;
     f->in.name = "";
     if (here && w->has_container && strcmp(w->container, g->share.name) != 0)
-        return 0; /* nothing is in both */
+        return 0; /* no blob is in both containers */
     if (f->q.marker)
         return begin_behind(f, only, e);
     return only ? begin_in(f, only, e) : 0;

@@ -17,8 +17,8 @@
 
 /* The blob of a request. */
 struct blob {
-    const char *container; /* its folder */
-    const char *name;      /* the blob's */
+    const char *container; /* path of the container's folder */
+    const char *name;      /* the blob's name */
     /* the blob's row: notes that its file does not have; its path is `name` */
     struct share_item item;
     struct file_place at; /* where its bytes are */
@@ -120,7 +120,7 @@ int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
 int blob_fault(const struct err *why, enum file_fault fault, struct err *e);
 int blob_not_found(const struct blob *b, struct err *e);
 
-/* ETag and Last-Modified. */
+/* Adds ETag and Last-Modified of a blob to the reply. */
 void blob_state(struct request *r, const struct file_facts *f, const struct share_item *i);
 /* Adds all headers of replies to GET and HEAD. */
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
@@ -167,7 +167,7 @@ int uncommitted_add(struct request *r, const char *from, const char *to, int max
 /* Converts a block id from base64 to hexadecimal digits. AZSTORAGE_BLOCK_ID: it is no valid id. */
 int block_id(struct request *r, const char *text, const char **out, struct err *e) MUST_CHECK;
 
-/* Tags, as JSON text. */
+/* Read tags as JSON text. */
 int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_count(const struct share_item *i);
 void tags_write(struct strbuf *b, const char *text);

@@ -33,16 +33,16 @@
 struct blob_list {
     struct request *r;
     struct storage_list q;
-    struct page *page;            /* its page */
-    const struct blob_show *show; /* NULL: XML */
-    size_t *left_out;             /* NULL: nobody asks */
+    struct page *page;            /* the page of the list */
+    const struct blob_show *show; /* functions for a page that is not XML; NULL: the page is XML */
+    size_t *left_out;             /* is set to the number of files left out; NULL: not wanted */
     const char *container, *delimiter;
     bool metadata, tags, copy, uncommitted;
     struct file_items files;
     struct share_item_rows aside; /* rows, in order */
     size_t next_file, next_aside, shown;
     bool aside_is_cut;
-    bool snapshots;                  /* are wanted */
+    bool snapshots;                  /* whether snapshots are listed */
     struct blob_snapshot_rows taken; /* rows, in order */
     size_t next_taken;
     bool taken_is_cut;
@@ -139,7 +139,7 @@ static void add_properties(struct blob_list *l, const struct share_item *i,
     xml_close(b, "Properties");
 }
 
-/* `snapshot_us`: 0: not a snapshot. */
+/* Adds a blob or snapshot; `snapshot_us` 0: a blob. */
 static void add_blob(struct blob_list *l, const char *name, int64_t snapshot_us,
                      const struct share_item *i, const struct file_facts *f)
 {

@@ -238,7 +238,7 @@ static const struct {
 
 int blob_fault(const struct err *why, enum file_fault fault, struct err *e)
 {
-    if (fault == FILE_FINE) { /* it was not the file */
+    if (fault == FILE_FINE) { /* the error is not about the file */
         *e = *why;
         return -1;
     }

@@ -109,7 +109,7 @@ static void note(struct placing *p, const struct file_result *f)
     struct err e, ignored;
     fill(p, f);
     if (blob_note(p->r, p->blob, p->item, &e) < 0 || guard(p, &e) < 0) {
-        (void)!blob_unnote(p->r, p->blob, p->item, &ignored); /* the first says why */
+        (void)!blob_unnote(p->r, p->blob, p->item, &ignored); /* the first error is reported */
         fail(p, &e);
     } else {
         journal_when_guarded(azstorage_of(p->r)->journal, on_guarded, p);

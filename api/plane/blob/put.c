@@ -80,7 +80,7 @@ static int read_type(struct request *r, enum blob_type *out, struct err *e)
     return 0;
 }
 
-/* An append blob begins empty. */
+/* Checks that the body of an append blob is empty: it can only grow by later requests. */
 static int check_length(struct request *r, enum blob_type type, struct err *e)
 {
     if (type == BLOB_APPEND && request_has_body(r))
@@ -189,7 +189,7 @@ struct replied *azblock_put(struct request *r)
     p->kind = &put_block;
     p->has_time = to.has_time;
     p->mtime_ns = to.mtime_ns;
-    p->blob.aside = true; /* its name is ours */
+    p->blob.aside = true; /* the daemon chooses the name of the block's file */
     p->blob.at = at;
     return put_start(r, p);
 }

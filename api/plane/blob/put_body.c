@@ -353,7 +353,8 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
     p->was = f->before;
     if (check(p, f->existed ? &f->before : NULL, &e) < 0)
         fail(p, &e);
-    else if (p->blob.at.path != place) /* there is a directory */
+    /* a directory was at the place, so check() has chosen another */
+    else if (p->blob.at.path != place)
         begin_again(p);
     else
         enter(p, f->owes ? PUT_KEEPING : PUT_PLACING);
@@ -407,7 +408,7 @@ static void keep(struct blob_put *p)
         st_when_durable(azstorage_of(p->r)->storage, on_durable, p);
         return;
     }
-    (void)!blob_unnote(p->r, &p->blob, &p->item, &ignored); /* the first says why */
+    (void)!blob_unnote(p->r, &p->blob, &p->item, &ignored); /* the first error is reported */
     fail(p, &e);
 }
 
@@ -525,7 +526,7 @@ static void place(struct blob_put *p)
 #define BIT(phase) (1U << (phase))
 
 static const struct {
-    void (*begin)(struct blob_put *p); /* begins the phase; NULL: there is nothing to begin */
+    void (*begin)(struct blob_put *p); /* begins the work of the phase; NULL: none */
     unsigned next;                     /* the phases that may follow */
 } phases[] = {
     [PUT_NEW] = {NULL, BIT(PUT_COLLECTING) | BIT(PUT_LOOKING) | BIT(PUT_OPENING)},

@@ -68,7 +68,7 @@ enum put_phase {
 };
 
 struct blob_put {
-    struct request *r; /* NULL: the client is gone */
+    struct request *r; /* NULL: the client has disconnected */
     struct files *files;
     struct blob blob;
     struct share_item item;

@@ -163,7 +163,7 @@ static int list(struct blob_work *w, struct blob_snapshot_rows *rows, struct err
                             rows, e);
 }
 
-/* All of a blob's. */
+/* Removes all snapshots of the blob. */
 static int remove_snapshots(struct blob_work *w, struct err *e)
 {
     struct blob_snapshot_rows rows;
@@ -286,7 +286,7 @@ static void remove_file(struct blob_work *w, const struct file_facts *f)
     if (!x->is_guarded) {
         files_remove_file(az->files, &w->blob.at, on_removed, x);
     } else if (guard(x, &e) < 0) {
-        (void)!blob_unnote(w->r, &w->blob, &w->item, &ignored); /* the first says why */
+        (void)!blob_unnote(w->r, &w->blob, &w->item, &ignored); /* the first error is reported */
         refuse(w, &e);
     } else {
         journal_when_guarded(az->journal, on_guarded, x);

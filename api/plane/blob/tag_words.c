@@ -37,7 +37,8 @@ static bool take_word(struct tag_words *w, const char *word)
 {
     size_t n = strlen(word);
     skip(w);
-    if (strncasecmp(w->p, word, n) != 0 || !strchr(BLANKS "(\"", w->p[n])) /* the end, too */
+    /* strchr() also finds the final NUL, so the end of the text counts */
+    if (strncasecmp(w->p, word, n) != 0 || !strchr(BLANKS "(\"", w->p[n]))
         return false;
     w->p += n;
     return true;
@@ -53,7 +54,7 @@ static int copy(struct tag_words *w, size_t n, char *out, size_t max, const char
     return 0;
 }
 
-/* Quoted, or a plain word. */
+/* Reads a tag's name: a quoted text or a plain word. */
 static int read_name(struct tag_words *w, char out[TAG_NAME_MAX + 1])
 {
     static const char wanted[] = "the name of a tag, such as \"Project\",";
@@ -112,7 +113,7 @@ static bool holds(const struct tag_comparison *c, const json_t *tags)
 {
     const char *has = json_string_value(json_object_get(tags, c->name));
     if (!has)
-        return c->less && c->greater; /* it is not that value */
+        return c->less && c->greater; /* a missing tag differs from every value */
     int order = strcmp(has, c->value);
     return order < 0 ? c->less : order > 0 ? c->greater : c->equal;
 }

@@ -18,7 +18,7 @@
 
 #include "lib/err.h"
 
-#define TAG_WORDS_DEPTH 16 /* of parentheses */
+#define TAG_WORDS_DEPTH 16 /* most nested parentheses */
 #define TAG_NAME_MAX    128
 #define TAG_VALUE_MAX   256
 
@@ -43,7 +43,7 @@ struct tag_where {
     char container[TAG_VALUE_MAX + 1];
 };
 
-/* Errors as above. */
+/* Reads the expression of a search. Errors as in tag_words_hold(). */
 int tag_where_read(const char *expression, struct tag_where *out, struct err *e) MUST_CHECK;
 bool tag_where_holds(const struct tag_where *w, const json_t *tags);
 /* Whether the expression names this tag. */

@@ -14,7 +14,7 @@ int uncommitted_note(struct request *r, struct err *e)
     struct share_item i;
     if (item_load(r, r->rest, &i, e) < 0)
         return -1;
-    if (i.id > 0) /* the blob is there */
+    if (i.id > 0) /* the blob itself exists already */
         return 0;
     return st_uncommitted_add(azstorage_of(r)->storage, grant_of(r)->share.id, r->rest, r->now_us,
                               e);

@@ -17,9 +17,9 @@
 /* --- copies --------------------------------------------------------------------------------- */
 
 struct copying {
-    struct azplacing placing; /* first */
+    struct azplacing placing; /* must be the first member */
     struct source from;
-    struct file_facts source; /* of that */
+    struct file_facts source; /* facts of the source */
     char id[GUID_SIZE];
 };
 
@@ -135,7 +135,7 @@ struct rename {
     struct request *r;
     struct azfile at;
     struct source from;
-    struct file_facts source; /* of that */
+    struct file_facts source; /* facts of the source */
     struct share_item item;   /* first the row of the item at the new path, then the row to write */
     const char *properties, *metadata; /* the request's properties and metadata */
     int64_t mtime_ns;                  /* the time to set, or FILES_TIME_KEPT */

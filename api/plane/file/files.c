@@ -43,7 +43,7 @@ static int check_no_body(struct request *r, struct err *e)
 static void created(struct azplacing *p, const struct file_facts *f)
 {
     static const struct share_item nothing;
-    /* the state that the next reader will see */
+    /* shows the state that the next reader will see */
     azfile_state(p->r, f, p->is_noted ? &p->item : &nothing);
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     azplacing_finish(p, reply_empty(p->r, 201));

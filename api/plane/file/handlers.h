@@ -37,7 +37,7 @@ struct azfile_change {
     struct azfile at;
     struct share_item item; /* the row, to be written after the change */
     azfile_then then;
-    bool is_directory;       /* the wanted item is a directory */
+    bool is_directory;       /* whether the wanted item is a directory */
     int64_t mtime_ns;        /* the time to set, or FILES_TIME_KEPT */
     struct file_facts facts; /* facts of the item that was found */
     struct turn turn;        /* used by azfile_to_change(); private to look.c */
@@ -91,8 +91,8 @@ struct azplacing {
     void (*begun)(struct azplacing *p);
     struct turn turn;
     bool was_there, is_noted;
-    struct file_facts there; /* the present file, */
-    struct share_item was;   /* and its notes */
+    struct file_facts there; /* facts of the present file */
+    struct share_item was;   /* row of the present file */
     struct journal_entry entry;
 };
 struct replied *azplacing_begin(struct azplacing *p, struct request *r);

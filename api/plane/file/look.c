@@ -72,7 +72,7 @@ static void on_turn(void *ctx)
     look(c);
 }
 
-/* NULL: err. */
+/* Makes the change of a request; NULL: error. */
 static struct azfile_change *change_of(struct request *r, bool is_directory, azfile_then then,
                                        struct err *e)
 {

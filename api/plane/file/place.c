@@ -86,7 +86,7 @@ int azfile_of(struct request *r, struct azfile *out, struct err *e)
 
 static void change_free(void *ctx)
 {
-    (void)ctx; /* the request's arena has it */
+    (void)ctx; /* nothing to free: the request's arena owns it */
 }
 
 struct azfile_change *azfile_change(struct request *r, const struct azfile *at)

@@ -205,7 +205,7 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
     }
     fill(p, &f->facts);
     if (note(p, &e) < 0 || guard(p, &e) < 0) {
-        (void)!unnote(p, &ignored); /* the first says why */
+        (void)!unnote(p, &ignored); /* the first error is reported */
         azplacing_fail(p, &e);
     } else {
         journal_when_guarded(azstorage_of(p->r)->journal, on_guarded, p);
@@ -230,7 +230,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
 void azplacing_place(struct azplacing *p)
 {
     struct err e;
-    if (plane_share(p->r, &e) < 0) /* it was deleted meanwhile */
+    if (plane_share(p->r, &e) < 0) /* the share was deleted meanwhile */
         azplacing_fail(p, &e);
     else if (journal_guards(azstorage_of(p->r)->journal))
         upload_stage(p->upload, NULL, on_staged, p);

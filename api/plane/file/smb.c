@@ -231,7 +231,7 @@ int smb_read(struct request *r, const char *old, const struct smb_source *from,
 void smb_changed(struct request *r, const char **properties, const struct file_facts *f)
 {
     if (!*properties || !strstr(*properties, CHANGED))
-        return; /* nearly all */
+        return; /* almost no file has this property */
     json_t *doc = json_loads(*properties, 0, NULL);
     if (json_object_get(doc, CHANGED) && !json_object_get(doc, CHANGED_OF))
         json_object_set_new(doc, CHANGED_OF, json_integer(f->ctime_ns));

@@ -14,13 +14,13 @@
 #include "storage/storage.h"
 
 #define NAME_MAX_LEN    127
-#define TEXT_MAX        255 /* of a content type */
+#define TEXT_MAX        255 /* longest content type */
 #define TAGS_MAX        15
 #define TAG_MAX         256
 #define PAGE_MAX        25
 #define INSTANT_MAX     INT64_C(253402300799) /* the end of the year 9999 */
 #define DAY_US          INT64_C(86400000000)
-#define RETENTION_USUAL 90 /* days */
+#define RETENTION_USUAL 90 /* default retention in days */
 #define US_PER_S        1000000
 
 /* --- which ----------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ int check_deleted(const struct secret *s, struct err *e) MUST_CHECK;
 
 /* How a secret is shown. */
 enum shown_as {
-    SHOWN_BUNDLE,  /* one version */
+    SHOWN_BUNDLE,  /* a single version */
     SHOWN_ITEM,    /* in a list of secrets: without version */
     SHOWN_VERSION, /* in a list of versions */
     SHOWN_DELETED, /* with the data of its deletion; without a value */

@@ -19,7 +19,7 @@ struct asked_range {
     const char *same;
     const char *why;
     const char *const *but; /* operations that serve the feature, up to a NULL; NULL: none */
-    int kind;               /* kind of error; 0: the usual one */
+    int kind;               /* kind of the error; 0: the default one */
 };
 
 #define NO_KEYS   "blobs are kept as they are, with no encryption of their own"

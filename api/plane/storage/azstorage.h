@@ -28,12 +28,13 @@ struct azstorage {
     struct runs *runs;
     struct files *files;
     struct shares *shares;
-    struct journal *journal; /* of small blobs */
+    struct journal *journal; /* the journal of blobs */
     struct write_turns *turns;
     const struct wakes *wakes;
     const char *storage_dir; /* the directory with the folders of shares */
     struct loop *loop;
-    const uint8_t *token_key;        /* 32 bytes; with storage_url.h */
+    /* 32 bytes; the secret for user delegation keys, for functions of storage_url.h */
+    const uint8_t *token_key;
     int64_t begun_us, begun_mono_us; /* wall clock and monotonic clock at the daemon's start */
 };
 

@@ -29,7 +29,8 @@ struct condition_kinds {
 };
 int conditions_check_as(struct request *r, const struct condition_state *now,
                         const struct condition_kinds *kinds, struct err *e) MUST_CHECK;
-/* x-ms-source-if-*: AZSTORAGE_SOURCE_CONDITION. */
+/* Like conditions_check(), for the headers x-ms-source-if-*. AZSTORAGE_SOURCE_CONDITION: one does
+ * not hold. */
 int conditions_check_source(struct request *r, const struct condition_state *now,
                             struct err *e) MUST_CHECK;
 /* Whether the request must not replace an existing object (If-None-Match: *). */

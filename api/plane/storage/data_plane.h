@@ -19,7 +19,7 @@
 struct data_place;
 
 struct storage_need {
-    char resource; /* s, c or o */
+    char resource; /* s, c or o, as in srt */
     const char *by_account, *by_service;
 };
 
@@ -56,12 +56,13 @@ struct storage_need {
 struct plane {
     enum sas_service service;
     enum share_kind kind; /* the kind of its shares or containers */
-    const char *server;   /* the Server header */
+    const char *server;   /* value of the header Server */
     const char *share;    /* the plane's word for a share, such as "container" */
     int no_share;         /* kind of the error if no share has the name */
     /* kinds of the errors if a share of the name exists, or is being deleted */
     int share_exists, share_going;
-    const struct storage_need *needs; /* one for each row of the service */
+    /* the needed permissions, one element for each route of the service */
+    const struct storage_need *needs;
     /* also allows names that Azure Files forbids, because programs may have made such files in the
      * folder */
     bool any_names;

@@ -20,7 +20,7 @@
 #include "storage/folders/files.h"
 
 struct plane_download {
-    struct request *r;      /* until it is answered */
+    struct request *r;      /* valid until the request has its reply */
     struct file *file;      /* owned, after it was opened */
     struct files *files;    /* borrowed */
     struct file_reply what; /* texts are the request's */
@@ -86,7 +86,7 @@ static void download_free(void *ctx)
     free(d);
 }
 
-/* Puts bytes into the message. */
+/* Makes the next piece of the structured message from these bytes. */
 static char *frame(struct plane_download *d, char *bytes, size_t n, size_t *length)
 {
     struct strbuf out = STRBUF_INIT;
@@ -204,7 +204,7 @@ static bool is_other(struct plane_download *d, const struct err *why)
            look(d->r, d, NULL, &type, &e) == LOOK_AGAIN;
 }
 
-/* NULL: the reply comes later. */
+/* Replies; NULL: the reply is sent later. */
 static struct replied *answer(struct plane_download *d, const struct err *why, struct file *file,
                               struct file_start *start)
 {

@@ -97,7 +97,7 @@ const char *noted_text(struct arena *a, const char *doc, const char *name)
 /* --- properties ----------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name;       /* of a reply's header */
+    const char *name;       /* name of the reply's header */
     const char *given;      /* name of a request's header after its prefix */
     enum sas_field instead; /* field of a SAS that replaces the value */
 } properties[PROPERTIES] = {

@@ -207,9 +207,9 @@ static int read_guid(struct request *r, const char *name, const char **out, stru
 }
 
 struct seconds_bounds {
-    int least, most; /* `most` below `least`: only -1 */
-    bool infinite;   /* -1 too */
-    int fallback;    /* without the header */
+    int least, most; /* range of the value; `most` below `least`: only -1 is valid */
+    bool infinite;   /* whether -1 (infinite) is valid too */
+    int fallback;    /* the value if the header is missing */
 };
 
 static int read_seconds(struct request *r, const char *name, struct seconds_bounds b, int *out,
@@ -330,7 +330,7 @@ static int change(struct request *r, struct lease *l, struct err *e)
                        "cannot be changed.");
     if (state != LEASE_LEASED)
         return err_set(e, AZSTORAGE_LEASE_NONE, NULL, "There is currently no lease.");
-    if (!is_its_id(l, id) && !is_its_id(l, proposed)) /* it may be said twice */
+    if (!is_its_id(l, id) && !is_its_id(l, proposed)) /* the request may be repeated */
         return wrong_id(e);
     l->id = proposed;
     reply_header_text(r, ID, l->id);

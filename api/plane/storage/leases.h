@@ -20,7 +20,7 @@
 #include "api/plane/storage/data_plane.h"
 
 struct lease {
-    enum lease_state state; /* as it is stored */
+    enum lease_state state; /* the stored state */
     const char *id;         /* NULL: there was no lease yet */
     int duration_s;         /* seconds, or LEASE_INFINITE */
     int64_t until_us;       /* 0: it does not end */
@@ -33,7 +33,7 @@ void lease_to_share(const struct lease *l, struct share *s);
 
 /* Errors for a request without the right id of a leased object. */
 struct lease_errors {
-    const char *what; /* "blob" */
+    const char *what; /* a word for the object, such as "blob" */
     int mismatch, not_present;
 };
 /* Checks whether a request may proceed. If it has x-ms-lease-id, this must be the id of the lease.

@@ -42,7 +42,7 @@ int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_
 
 /* A reply with a file of a share, or with the part that the request's Range asks for. */
 struct file_reply {
-    const char *folder, *path; /* struct file_place */
+    const char *folder, *path; /* as in struct file_place */
     const char *range;         /* NULL: the whole file */
     /* Checks the opened file before anything is sent: adds headers, and may refuse the request.
      * NULL: sends the file with its own ETag and Last-Modified. *content_type replaces
@@ -90,7 +90,8 @@ struct node_file {
     const struct output_dir *at;
     const char *path, *content_type;
 };
-/* 0: request_finish() will answer. ERR_UNAVAILABLE, ERR_FILE_NOT_FOUND. */
+/* Sends a file of a node. 0: request_finish() will be called later. ERR_UNAVAILABLE,
+ * ERR_FILE_NOT_FOUND. */
 int send_node_file(struct request *r, const struct node_file *what, struct err *e) MUST_CHECK;
 
 #endif

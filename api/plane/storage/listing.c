@@ -14,7 +14,7 @@
 #include "api/http/url.h"
 #include "api/plane/storage/xml_write.h"
 
-#define LISTING_MAX 5000 /* items of a page */
+#define LISTING_MAX 5000 /* most items of a page */
 
 /* --- the query ------------------------------------------------------------------------------ */
 

@@ -16,11 +16,11 @@
 #include "storage/storage.h"
 
 struct node_download {
-    struct request *r; /* until it is answered */
+    struct request *r; /* valid until the request has its reply */
     struct fleet *fleet;
     struct output_dir at; /* texts are owned */
     char *path;
-    const char *content_type;    /* the request's */
+    const char *content_type;    /* owned by the request */
     struct reply_stream *stream; /* borrowed */
 };
 

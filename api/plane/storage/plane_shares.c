@@ -10,7 +10,7 @@
 #include "storage/shares/shares.h"
 #include "storage/storage.h"
 
-/* Reads the row again. */
+/* Reads the share's row again. */
 static int refresh(struct request *r, struct grant *g, struct err *e)
 {
     int64_t id = g->share.id;

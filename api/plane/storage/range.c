@@ -24,7 +24,7 @@ static int number(const char **p, uint64_t *out)
     return 0;
 }
 
-/* "-N": the last N bytes. */
+/* Reads "-N", which means the last N bytes. */
 static enum range_result suffix(const char *p, uint64_t size, uint64_t *first, uint64_t *last)
 {
     uint64_t n;
@@ -108,7 +108,7 @@ int range_hashed(const char *header, const char *name, const char *text, struct 
 {
     if (range_or_rest(name, text, out, e) < 0)
         return -1;
-    if (out->offset + out->len == INT64_MAX) { /* the rest */
+    if (out->offset + out->len == INT64_MAX) { /* the range has no end */
         /* one byte more than allowed: if the file has so many, the range is refused */
         out->len = RANGE_HASHED_MAX + 1;
         return 0;

@@ -19,7 +19,7 @@ static const struct {
                      STORAGE "/blobServices/containers/blobs", "/blobServices/default/containers/"},
 };
 
-/* The object of an action. */
+/* The kind of object that an action is for. */
 enum about { THE_SERVICE, A_SHARE, AN_ITEM };
 
 struct needed_action {
@@ -76,7 +76,7 @@ static struct needed_action action_of(const struct request *r)
                                                            : "/write"};
 }
 
-/* An action, and where. */
+/* An action, and the scope at which a role must allow it. */
 struct target_of_role {
     const char *action, *scope;
 };
@@ -106,7 +106,7 @@ static bool is_own(const struct principal *who, const struct storage_account *ac
            strcmp(account->created_by, who->object_id) == 0;
 }
 
-/* 1: they may. */
+/* Whether a role of the principal allows the action: 1 or 0; -1: error. */
 static int allows(const struct access *x, struct arena *a, const struct principal *who,
                   const struct target_of_role *t, enum about about, struct err *e)
 {

@@ -223,7 +223,7 @@ static json_t *read_value(const struct settings_node *n, const struct xml *x)
     return json_string(x->text);
 }
 
-/* Puts the element into `out`. */
+/* Reads an element into `out`. */
 static int read_node(const struct settings_node *n, const struct xml *x, json_t *out, struct err *e)
 {
     json_t *value = n->kind == GROUP || n->kind == RULES ? json_object() : read_value(n, x);

@@ -72,13 +72,13 @@ static const struct {
     enum share_kind source;
     const char *not_with; /* with this header the request is another operation; NULL: none */
 } reads_own[] = {
-    {"BlockBlob_Upload", SHARE_BLOBS, "x-ms-blob-type"}, /* Put Blob From URL */
+    {"BlockBlob_Upload", SHARE_BLOBS, "x-ms-blob-type"}, /* this is Put Blob From URL */
     {"File_Create", SHARE_FILES, NULL},
     {"File_Rename", SHARE_FILES, NULL},
     {"Directory_Rename", SHARE_FILES, NULL},
 };
 
-/* Copy Blob From URL. */
+/* Whether the request is Copy Blob From URL. */
 static bool is_at_once(struct request *r)
 {
     const char *says = request_header(r, "x-ms-requires-sync");
@@ -94,7 +94,7 @@ static bool may_read_own(struct request *r, enum share_kind source)
     return false;
 }
 
-/* By x-ms-copy-source-authorization. */
+/* Checks the token in x-ms-copy-source-authorization. */
 static int may_by_token(struct request *r, const char *header, const struct data_place *place,
                         const char *needed, struct err *e)
 {
@@ -329,7 +329,7 @@ const char *copy_text(struct request *r, const char *id, uint64_t size)
     char when[TIMEFMT_SIZE];
     const char *source = request_header(r, "x-ms-copy-source");
     timefmt_http(r->now_us, when);
-    size_t n = strcspn(source, "?"); /* signatures are secret */
+    size_t n = strcspn(source, "?"); /* the query is left out, because signatures are secret */
     json_t *doc = json_pack(
         "{s:s, s:s%, s:s, s:s, s:s}", "id", id, "source", source, n, "status", "success",
         "progress",

@@ -15,9 +15,9 @@ struct file_range;
 
 struct source {
     struct share share;
-    const char *name;          /* in its share */
+    const char *name;          /* name of the source in its share */
     const char *folder, *path; /* where its bytes are */
-    struct share_item item;    /* the notes of the source */
+    struct share_item item;    /* the row of the source */
     bool is_snapshot;          /* the source is a snapshot of a blob: `item` has its facts */
     const char *subscription;  /* subscription of its account */
 };

@@ -304,7 +304,7 @@ struct held_share {
     struct share share;
 };
 
-/* 0: the account does not exist. */
+/* Finds a share and its account. 0: the account does not exist. */
 static int find_share(const struct azstorage *z, struct arena *a, const struct share_name *n,
                       struct held_share *out, struct err *e)
 {

@@ -28,7 +28,7 @@ struct strbuf;
 
 enum structured_part {
     STRUCTURED_MESSAGE, /* the message's head */
-    STRUCTURED_SEGMENT, /* a segment's */
+    STRUCTURED_SEGMENT, /* a segment's head */
     STRUCTURED_BYTES,
     STRUCTURED_SEGMENT_CRC,
     STRUCTURED_MESSAGE_CRC,
@@ -36,8 +36,8 @@ enum structured_part {
 };
 
 struct structured {
-    uint64_t length;  /* of the message */
-    uint64_t content; /* of its bytes */
+    uint64_t length;  /* length of the message */
+    uint64_t content; /* length of its content */
     enum structured_part part;
     uint8_t some[13]; /* bytes of an incomplete head or CRC */
     size_t have;

@@ -99,7 +99,7 @@ static void check(struct applying *p)
     if (seed_log_in(p->seed, p->r, p->header, &p->why) < 0)
         p->nowhere = true;
     else if (seed_steps_read(&p->r->arena, p->tree, p->subscription, &p->steps, &p->why) == 0)
-        (void)check_files(p); /* p->why says it */
+        (void)check_files(p); /* the error is in p->why */
     go_on(p, APPLYING_ARCHIVING);
 }
 
@@ -318,7 +318,7 @@ static void answer(struct applying *p)
 #define BIT(phase) (1U << (phase))
 
 static const struct {
-    void (*begin)(struct applying *p); /* begins the phase */
+    void (*begin)(struct applying *p); /* begins the work of the phase */
     unsigned next;                     /* the phases that may follow */
 } phases[] = {
     [APPLYING_READING] = {begin_reading, BIT(APPLYING_CHECKING) | BIT(APPLYING_OVER)},

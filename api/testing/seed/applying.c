@@ -43,7 +43,7 @@ int applying_write(struct applying *p, const char *name, int (*write)(struct app
     struct writing w = {p, write};
     if (st_tx(p->seed->arm.storage, name, in_transaction, &w, &e) == 0)
         return 0;
-    if (p->why.code == ERR_NONE) { /* the commit itself */
+    if (p->why.code == ERR_NONE) { /* the commit itself failed, not `write` */
         p->why = e;
         p->nowhere = true;
     }

@@ -41,7 +41,7 @@ struct applying {
     struct request *r;
     enum applying_phase phase;
     const struct seed *seed;
-    const char *subscription; /* of groups at the top */
+    const char *subscription; /* the subscription of groups at the top level of the seed */
     json_t *tree;             /* owned */
     struct seed_steps steps;
     /* the step with the error `why`; NULL: steps.at has its place */
@@ -59,7 +59,7 @@ struct applying {
     int room; /* descriptor from st_room_keep(), which reserves disk space; -1: none is reserved */
     int64_t vaults_before; /* the highest id of a vault before the seed */
     size_t at; /* the number of steps that were carried out; decreases while steps are undone */
-    const struct seed_step *group; /* the group that was checked last in this turn */
+    const struct seed_step *group; /* the group that was checked last in this turn of the loop */
     void (*made)(struct applying *p);
 
     /* apply.c */

@@ -106,7 +106,7 @@ int seed_package_then(const struct seed *seed, struct request *r, const struct s
                            name);
     }
     if (check_application_name(s->name, true, e) < 0) {
-        e->code = ERR_INVALID_PROPERTY; /* in our own words */
+        e->code = ERR_INVALID_PROPERTY; /* the code for an error of the seed */
         return -1;
     }
     if (seed_time_read(activated, "activated", r->now_us, &activated_us, e) < 0 ||

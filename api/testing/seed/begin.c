@@ -58,7 +58,7 @@ static void remove_empty(const char *path)
     (void)rmdir(path);
 }
 
-/* "NAME#ID" */
+/* Handles the folder "NAME#ID" of a detached account. */
 static int look(struct beginning *b, const char *folder, struct err *e)
 {
     struct storage_account acct;

@@ -16,7 +16,7 @@ struct storage;
 
 struct detachment {
     struct storage *st;
-    struct arena *a;         /* outlives it */
+    struct arena *a;         /* must exist longer than the detachment */
     const char *storage_dir; /* the directory with the folders of accounts */
     int64_t now_us;
     /* deleted vaults with ids up to this existed before the seed, so they stay */

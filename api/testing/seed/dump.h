@@ -35,7 +35,7 @@
 #include "storage/storage.h"
 
 #define DUMP_ROWS  1000000
-#define DUMP_BYTES (256U * 1024 * 1024) /* of files */
+#define DUMP_BYTES (256U * 1024 * 1024) /* bytes of all files in a dump */
 
 /* The place of a resource in the dump: into[collection][name]. */
 struct dump_place {
@@ -62,7 +62,7 @@ struct dumped_member {
     struct dump_place at;
     enum dump_change change;
     const char *name; /* for DUMP_MEMBER */
-    json_t *value;    /* of d->r */
+    json_t *value;    /* owned by d->r */
     struct dumped_member *next;
 };
 

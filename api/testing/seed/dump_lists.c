@@ -40,7 +40,7 @@ static struct dump_todo *push(struct dumping *d, const struct dump_todo *todo)
     return d->todo = t;
 }
 
-/* The step continues later. */
+/* Puts the step back on the stack, so that it continues later. */
 static void push_again(struct dumping *d, struct dump_todo *t)
 {
     t->next = d->todo;
@@ -65,7 +65,7 @@ static struct request *ask(struct dumping *d, const struct seed_step *s,
     struct request *one = request_inner(d->r, &head);
     one->now_us += LATER_US;
     request_inner_go(one, on_answered, NULL);
-    assert(one->finished); /* it reads rows alone */
+    assert(one->finished); /* a GET of the dump only reads rows, so its reply is complete at once */
     return one;
 }
 

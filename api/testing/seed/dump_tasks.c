@@ -32,9 +32,9 @@ struct dumped_task {
 struct task_walk {
     struct dumping *d;
     struct dumped_task *task;
-    struct task_entry *todo; /* of the task */
+    struct task_entry *todo; /* entries of the task that remain */
     struct task_entry now;
-    struct strbuf bytes; /* of the file `now` */
+    struct strbuf bytes; /* bytes of the file `now` */
     void (*done)(struct dumping *d);
 };
 

@@ -86,7 +86,7 @@ char *seed_file_bytes(const json_t *v, size_t *n)
         return NULL;
     *n = json_string_length(text);
     char *bytes = xcalloc(1, *n + 1);
-    memcpy(bytes, json_string_value(text), *n); /* it may have a NUL */
+    memcpy(bytes, json_string_value(text), *n); /* memcpy(), because the text may contain a NUL */
     return bytes;
 }
 
@@ -161,7 +161,7 @@ static int write_all(int fd, const char *bytes, size_t n)
     return fchmod(fd, FILE_MODE);
 }
 
-/* By errno. */
+/* Sets the error of a failed write, by errno. */
 static int not_written(const char *path, struct err *e)
 {
     if (errno != ENOTDIR && errno != EISDIR)
@@ -291,8 +291,8 @@ int seed_files_write(const struct seed_folder *f, struct err *e)
 struct file_walk {
     json_t *out;
     size_t *left;
-    bool directories;   /* empty ones too */
-    struct strbuf path; /* below the folder */
+    bool directories;   /* whether empty directories are added too */
+    struct strbuf path; /* path relative to the folder */
     struct err *e;
 };
 
