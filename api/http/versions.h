@@ -9,7 +9,7 @@
 
 #include "api/http/request.h"
 
-/* The bit of the version as which the request is served; 0: the version is not known. */
+/* The bit of the version that the request is served as; 0: the version is not known. */
 unsigned version_of_request(const struct request *r);
 /* The versions that serve the request's path and method. */
 unsigned versions_here(const struct request *r);

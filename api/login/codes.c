@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * State: a table of codes with the times at which they expire. A code is removed when it is used or
- * has expired. The service owns the table. On the loop's thread.
+ * State: a table of codes with the times at which they expire. A code is removed when it is used;
+ * an expired code is never found, and a new code may take its slot. The service owns the table. On
+ * the loop's thread.
  */
 #include "api/login/codes.h"
 

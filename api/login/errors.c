@@ -15,8 +15,8 @@ struct replied *oauth_error(struct request *r, int status, const char *error,
                                 jsontext_string(description), "correlation_id", r->correlation_id));
 }
 
-/* ERR_INVALID_CONTENT is an error of a form. Only the token endpoint takes forms, so this error has
- * the shape of OAuth. */
+/* All bodies are forms. The error of a malformed form (ERR_INVALID_CONTENT) has the shape of OAuth,
+ * as clients of the token endpoint expect. */
 struct replied *aad_error(struct request *r, struct error_words words, const struct err *e)
 {
     if (e->code == ERR_INVALID_CONTENT)

@@ -22,8 +22,8 @@
 struct login_attempt {
     struct connection_turn turn; /* must be the first member */
     struct secret_work *work;
-    /* The principal's object id. NULL: there is no such principal; the answer then takes as long as
-     * for a wrong secret. */
+    /* The principal's object id. NULL: there is no such user; the answer then takes as long as for
+     * a wrong password. */
     const char *object_id;
     const char *const *keys; /* the ids of the secrets that are compared */
     login_next next;
@@ -69,7 +69,7 @@ struct replied *login_failed(struct request *r, const char *name, const char *er
 }
 
 /* Continues after the comparison. Looks the principal up again, because it may have been removed
- * during it. */
+ * during the comparison. */
 static struct replied *known(struct secret_work *w)
 {
     struct login_attempt *t = w->ctx;

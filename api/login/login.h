@@ -24,8 +24,8 @@ struct login_grant {
 typedef struct replied *(*login_next)(struct request *r, void *ctx, const struct principal *who,
                                       const char *key_id);
 
-/* Both compare the secret on another thread, then call `next` with `ctx`, which is in the request's
- * arena. */
+/* Both compare the secret, on another thread unless it is the first principal's, then call `next`
+ * with `ctx`, which is in the request's arena. */
 REPLIED login_user(struct request *r, const char *name, const char *password, login_next next,
                    void *ctx);
 /* Like login_user(), for a service principal, including the first principal. */

@@ -51,7 +51,7 @@ const struct service aad_service = {
     .body_max = FORM_MAX,
     .words = aad_words,
     .error = aad_error,
-    /* rules for tests do not match these requests: they contain passwords, and tests need logins
+    /* hooks for tests do not see these requests: they contain passwords, and tests need logins
      * first */
     .unwatched = true,
 };

@@ -37,8 +37,8 @@
 /* The data with which a request logs in. */
 struct login_given {
     const char *user, *password, *token, *code;
-    const char *only; /* the principal for whom the code must be; NULL: any */
-    /* What to do with the new session. */
+    const char *only; /* the code is valid only for this principal; NULL: for any */
+    /* The next step with the new session, which is in the request's arena. */
     struct replied *(*then)(struct request *r, struct session *s, const struct principal *who);
 };
 

@@ -33,6 +33,6 @@ const struct service session_service = {
     .sessions = true,
     .body_max = BODY_MAX,
     .words = aad_words,
-    /* rules for tests do not match these requests, because they contain passwords */
+    /* hooks for tests do not see these requests, because they contain passwords */
     .unwatched = true,
 };

@@ -34,8 +34,8 @@ struct metrics {
     int64_t begun_us;  /* wall time at which the daemon started */
     const char *state_dir;
     const char *backed_up; /* `batchaid backup` sets the time of this file */
-    /* The wall time at which the certificate of the site, or else of the daemon's authority, ends;
-     * 0: there is none. */
+    /* The wall time at which the certificate of the site (`of_site`) or of the daemon's authority
+     * ends; 0: there is none. */
     int64_t (*certificate_ends_us)(const void *ctx, bool of_site);
     const void *certificates;
     /* Who may read the metrics, in addition to principals with the right batchaid/metrics/read:

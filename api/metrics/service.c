@@ -118,6 +118,6 @@ const struct service metrics_service = {
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = metrics_words,
-    /* faults and rules of tests do not match these requests, because a scraper is no test */
+    /* hooks for tests do not see these requests, because a scraper is no test */
     .unwatched = true,
 };

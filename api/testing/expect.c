@@ -41,7 +41,7 @@ static struct replied *found(const struct expecting *x)
                       json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)x->log->last));
 }
 
-/* Replies to the waiting request. Its release takes it out of the list, its end frees `x`. */
+/* Replies to the waiting request. request_release() takes `x` out of the list, and frees it. */
 static void answer(struct expecting *x, struct replied *token)
 {
     struct request *r = x->r;

@@ -44,7 +44,7 @@ struct expecting {
 
 struct testing_log {
     uv_loop_t *loop;
-    /* indexed by the request's number; an element is NULL if the request was dropped */
+    /* the index follows from the request's number; an element is NULL if it was dropped */
     struct seen **ring;
     struct seen_kinds *kinds;
     size_t first, n, bytes;

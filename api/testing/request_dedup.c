@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stores texts that many requests of the log have in common once. Most requests of a client differ
+ * Stores only once the texts that many requests of the log share. Most requests of a client differ
  * only in their paths, and a shared access signature is longer than the rest of its request.
  */
 #include <assert.h>

@@ -165,7 +165,7 @@ void testing_forget(const void *ctx, const char *subscription)
         wakes_pace_changed(sched_wakes(t->arm.sched));
 }
 
-/* Wakes work that nothing else would wake, such as the release of nodes. */
+/* Wakes work that nothing else would wake, such as that of nodes which are leaving already. */
 static void wake_held(struct wakes *w)
 {
     if (pace_is_on(wakes_pace(w), NULL))

@@ -106,7 +106,7 @@ static int find_users(struct storage *st, struct arena *a, const struct batch_ce
     return 0;
 }
 
-/* Does not delete the certificate; stores in its row the error that names its users. */
+/* Does not delete the certificate; stores in its row the error that names the pools. */
 static int keep(struct storage *st, struct arena *a, const struct batch_certificate *c,
                 json_t *users, int64_t now_us, struct err *e)
 {

@@ -4,7 +4,7 @@
  * https://learn.microsoft.com/rest/api/batchservice/batch-status-and-error-codes
  *
  * The message of a reply is the fixed sentence of the code, if errors.c has one; then err.msg
- * becomes the value "Reason", and err.target becomes PropertyName, QueryParameterName or
+ * becomes the value "Reason". err.target becomes the value PropertyName, QueryParameterName or
  * HeaderName, depending on the code.
  */
 #ifndef API_PLANE_BATCH_ERRORS_H

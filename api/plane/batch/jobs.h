@@ -14,7 +14,7 @@ struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id);
 
 /* Finds the job that the path names. 0: found; -1: JobNotFound, or another error. */
 int find_batch_job(struct request *r, struct batch_job *out, struct err *e) MUST_CHECK;
-/* Fails if the job is being deleted or terminated, or is completed; 0: it may get tasks. */
+/* Fails if the job is being deleted or terminated, or is completed. */
 int batch_job_goes_on(const struct batch_job *j, struct err *e) MUST_CHECK;
 /* If a job or schedule specifies its own pool (autoPoolSpecification), the sender must also have
  * the right to create pools. */

@@ -66,8 +66,8 @@ static int count_bag(gnutls_pkcs12_t pfx, int at, const char *password, int64_t 
     return rc;
 }
 
-/* Refuses a file that needs more rounds than ROUNDS_MAX, before they are done. The check of a MAC
- * needs rounds too; a file without a MAC needs none for it. */
+/* Refuses a file that needs more rounds than ROUNDS_MAX, before more than these are done. The check
+ * of a MAC needs rounds too; a file without a MAC needs none for it. */
 static int check_rounds(gnutls_pkcs12_t pfx, const char *password, struct err *e)
 {
     unsigned mac = 0;

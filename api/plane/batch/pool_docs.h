@@ -26,7 +26,7 @@ int pool_load(struct request *r, const struct batch_front *f, const struct batch
  * value; NULL or an empty list: removes the property. */
 void pool_replace(struct accepted *all, const struct accepted *given, const char *name,
                   json_t *value);
-/* Whether `given` would change property `name` although it cannot change while the pool has
+/* Whether `given` would change property `name`, and this is not possible because the pool has
  * nodes. */
 bool pool_fixes(const struct batch_pool *p, const struct accepted *all,
                 const struct accepted *given, const char *name);

@@ -26,8 +26,8 @@ int pool_sums_add(struct request *r, const struct batch_pool *p, struct pool_sum
 /* {"url", "startTime", "lastUpdateTime", "usageStats", "resourceStats"}. */
 json_t *pool_sums_json(struct request *r, const struct pool_sums *s, const char *path,
                        int64_t since_us);
-/* The statistics of one pool as JSON text in the request's arena; NULL: the request lacks
- * $expand=stats. */
+/* The statistics of one pool as JSON text in the request's arena. NULL: the request lacks
+ * $expand=stats, or they cannot be read. */
 const char *pool_stats(struct request *r, const struct batch_pool *p, const char *path);
 
 #endif

@@ -66,7 +66,7 @@ static bool identity_is_admin(const json_t *identity, const json_t *accounts)
 }
 
 /* Whether tasks of administrators are root at this site, whether processes in containers may have
- * any user id, and the accounts of the pool. */
+ * the uids of a node's own users, and the accounts of the pool. */
 struct wide {
     bool admins, containers;
     const json_t *accounts;

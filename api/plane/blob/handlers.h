@@ -160,14 +160,15 @@ void blocks_remove(struct request *r, files_done cb, void *ctx);
  * it. */
 int uncommitted_note(struct request *r, struct err *e) MUST_CHECK;
 /* Adds blobs that have only uncommitted blocks to a sorted list of rows; `aside` of such a row is
- * the folder of its blocks. At most `max` rows of either kind are in the list; *is_cut: there are
- * more. */
+ * the folder of its blocks. At most `max` rows of either kind are in the list; *is_cut: there may
+ * be more. */
 int uncommitted_add(struct request *r, const char *from, const char *to, int max,
                     struct share_item **rows, size_t *n, bool *is_cut, struct err *e) MUST_CHECK;
 /* Converts a block id from base64 to hexadecimal digits. AZSTORAGE_BLOCK_ID: it is no valid id. */
 int block_id(struct request *r, const char *text, const char **out, struct err *e) MUST_CHECK;
 
-/* Read tags as JSON text. */
+/* Tags are stored as JSON text. tags_read_header() reads x-ms-tags; tags_write() appends a text as
+ * XML. */
 int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
 int tags_count(const struct share_item *i);
 void tags_write(struct strbuf *b, const char *text);

@@ -6,7 +6,7 @@
  *
  * Conditions and leases are checked when the put gets the blob's turn
  * (api/plane/storage/write_lock.h), which it holds until its reply. They are also checked before a
- * large body is read. For a block nothing is checked, and no turn is needed.
+ * large body is read. A block needs no turn; put.c has checked the blob's lease before.
  *
  * A small blob's row and bytes become durable by one sync, which also serves other puts. For the
  * order in which row, journal and file change see storage/shares/journal.h.

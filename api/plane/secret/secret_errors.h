@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The error codes of the hosts of vaults. Errors that have the same code differ in their inner
- * code.
+ * The error codes of the hosts of vaults. Some errors have an inner code, which distinguishes
+ * errors that share a code.
  */
 #ifndef API_PLANE_SECRET_SECRET_ERRORS_H
 #define API_PLANE_SECRET_SECRET_ERRORS_H

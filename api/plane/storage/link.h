@@ -71,7 +71,7 @@ struct file_slice {
     uint64_t first, len;
 };
 /* Computes the part of a file of this size, and adds its headers to the reply. `range`: the wanted
- * range; NULL: all. AZSTORAGE_RANGE: it begins after the end. */
+ * range; NULL: all. AZSTORAGE_RANGE: it begins at or after the end. */
 int storage_slice(struct request *r, const char *range, uint64_t size, struct file_slice *out,
                   struct err *e) MUST_CHECK;
 /* The value of the header with the wanted range: x-ms-range, or else Range; NULL: none. */

@@ -30,7 +30,8 @@ int range_or_rest(const char *name, const char *text, struct file_range *out,
 #define RANGE_HASHED_MAX (4 << 20)
 int range_hashed(const char *header, const char *name, const char *text, struct file_range *out,
                  struct err *e) MUST_CHECK;
-/* Checks that the hashed range is the whole requested range, in a file of `size` bytes. */
+/* Call with the size of the file: refuses a range without an end that has more than
+ * RANGE_HASHED_MAX bytes. */
 int range_hashed_check(const char *header, const struct file_range *range, uint64_t size,
                        struct err *e) MUST_CHECK;
 

@@ -72,7 +72,7 @@ static const struct {
     enum share_kind source;
     const char *not_with; /* with this header the request is another operation; NULL: none */
 } reads_own[] = {
-    {"BlockBlob_Upload", SHARE_BLOBS, "x-ms-blob-type"}, /* this is Put Blob From URL */
+    {"BlockBlob_Upload", SHARE_BLOBS, "x-ms-blob-type"}, /* with it: Put Blob From URL */
     {"File_Create", SHARE_FILES, NULL},
     {"File_Rename", SHARE_FILES, NULL},
     {"Directory_Rename", SHARE_FILES, NULL},

@@ -49,7 +49,7 @@ struct structured {
 /* Reads the headers of a request that may have a structured body. 1: it has one; 0: it has none. */
 int structured_begin(struct request *r, struct structured *s, struct err *e) MUST_CHECK;
 /* Reads some of the n > 0 bytes. *took: how many were read; bytes[*from, *from + *found) of them
- * are content, at most `max` bytes. With max 0 no byte may be read. ERR_BAD_REQUEST: this is no
+ * are content, at most `max` bytes. With max 0, *took can be 0. ERR_BAD_REQUEST: this is no
  * structured message; AZSTORAGE_CRC64_MISMATCH. */
 struct structured_taken {
     size_t took, from, found;

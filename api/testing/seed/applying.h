@@ -69,7 +69,7 @@ struct applying {
     struct seed_folder *fill;
     size_t n_fill;
     struct seed_archives archives;
-    struct detachment detachment; /* detachment of the parts of the seed that are undone */
+    struct detachment detachment; /* for the parts of the seed that are undone */
 };
 
 /* applying.c: makes the request of a step, from the daemon's own principal. The arguments are
@@ -93,7 +93,8 @@ static inline bool is_kind(const struct seed_step *s, enum seed_kind_id kind)
 /* rows.c: creates all rows of the seed, then calls `made` once, perhaps before rows_make() returns.
  * After a failure p->why is set, and p->written tells whether rows remain. */
 void rows_make(struct applying *p, void (*made)(struct applying *p));
-/* Writes the rows of the phase NOTING, inside a transaction. */
+/* Completes a seed, inside a transaction: in NOTING, or in ROWS for a seed that needs no folders
+ * and only one turn. */
 int rows_complete(struct applying *p);
 /* Removes the groups of a seed and their resources, inside a transaction. */
 int rows_undo(struct applying *p, struct err *e) MUST_CHECK;

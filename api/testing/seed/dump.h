@@ -90,7 +90,7 @@ struct dumping {
     json_t *tree;                           /* owned */
     const char *subscription;               /* the one that is dumped; NULL: all */
     const char *group;                      /* the one that is dumped; NULL: all */
-    struct st_instant *instant;             /* owned; the instant of which lists are requested */
+    struct st_instant *instant;             /* owned; lists are requested as of this instant */
     bool begun;                             /* whether the lists have begun */
     struct dump_todo *todo;                 /* dump_lists.c: the stack of GETs to send */
     struct dumped_list *lists, **last_list; /* in the order of their requests */
