@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_LETTERS 64 /* longer names are near to nothing */
+#define NAME_MAX_LETTERS 64 /* a longer name is near to no other name */
 
 struct nearest nearest_to(const char *given)
 {
@@ -23,8 +23,9 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The distance of Damerau and Levenshtein in which no part is changed twice ("optimal string
- * alignment"): a matrix with a row for each letter of a. Three rows are kept. */
+/* The Damerau-Levenshtein distance in which no part is changed twice ("optimal string alignment").
+ * The algorithm fills a matrix with a row for each letter of `a`; only the last three rows are
+ * kept. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
     size_t rows[3][NAME_MAX_LETTERS + 1];

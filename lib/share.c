@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sets modes and default ACLs, through descriptors that were opened without following links. The
- * folder itself comes last, so an interrupted walk is repeated. Keeps no state; blocks, so it is
- * for a worker's thread or a separate process.
+ * folder itself is changed last, so the next call repeats an interrupted walk. The functions keep
+ * no state. They block, so they are called on a worker thread or in a separate process.
  */
 #include "lib/share.h"
 
@@ -41,7 +41,8 @@ bool share_is_open(const char *dir)
                                           : n < 0 && errno != ENODATA && errno != ERANGE;
 }
 
-/* `fd` was opened with O_PATH: it refers to one file, whoever renames that meanwhile. */
+/* `fd` was opened with O_PATH: it refers to the same file even if somebody renames the file
+ * meanwhile. */
 static int open_one(int fd)
 {
     char path[FD_PATH_SIZE];
@@ -60,7 +61,7 @@ static int open_one(int fd)
     return 0;
 }
 
-/* An entry that is gone meanwhile, or has a link on its path now, is skipped. */
+/* Skips an entry that was removed meanwhile, or whose path contains a symbolic link now. */
 static int open_below(const char *root, const char *relative)
 {
     int fd = fs_open_without_links(root, relative, O_PATH | O_NOFOLLOW);
@@ -72,8 +73,9 @@ static int open_below(const char *root, const char *relative)
     return rc;
 }
 
-/* Jobs may write in the folder meanwhile, so the walk only finds names. The folder itself comes
- * last: if the walk is interrupted, the next call repeats it. */
+/* Jobs may change the folder meanwhile, so the walk only collects names, and open_below() opens
+ * each safely. The folder itself is changed last: if the walk is interrupted, the next call repeats
+ * it. */
 static int open_all(int dir)
 {
     char root[FD_PATH_SIZE], start[FD_PATH_SIZE], *paths[] = {start, NULL};

@@ -12,7 +12,8 @@
 void shell_quote(struct strbuf *b, const char *text);
 /* Like shell_quote(), as a new text in the arena. */
 const char *shell_quoted(struct arena *a, const char *text);
-/* Appends "export NAME=VALUE" and a line end, the value quoted; NULL is the empty text. */
+/* Appends "export NAME=VALUE" and a line end, with the value quoted. A NULL value is written as an
+ * empty text. */
 void shell_export(struct strbuf *b, const char *name, const char *value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * State machines as tables: edge[state][event] has whether the event is legal, and the next state.
- * The table is the documentation; sm_step() is its only reader.
+ * State machines as tables: edge[state][event] contains whether the event is legal in the state,
+ * and the next state. The table is also the documentation; only sm_step() reads it.
  */
 #ifndef LIB_SM_H
 #define LIB_SM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The capacity doubles as the text grows, so the amortized cost of adding is constant. Invariant: s
- * is NULL before the first text; then it has len bytes and a 0 after them, in cap bytes. Memory
- * never runs out here: xrealloc() ends the process.
+ * is NULL before the first text; then s points to cap bytes, of which the first len are the text,
+ * followed by a NUL. Memory never runs out here: xrealloc() ends the process.
  */
 #include "lib/strbuf.h"
 
@@ -20,7 +20,7 @@
 
 static void reserve(struct strbuf *b, size_t more)
 {
-    /* the caller of strbuf_room() has respected the room */
+    /* fails if the caller of strbuf_room() wrote more bytes than it had asked for */
     assert(b->cap ? b->len < b->cap : b->len == 0);
     size_t need = b->len + more + 1;
     if (need <= b->cap)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A growing string. Always terminated after the first addition. The caller owns it, and ends with
- * strbuf_free() or takes the text with strbuf_take().
+ * A growing string. After the first addition, a NUL always terminates it. The caller owns it, and
+ * at the end either frees it with strbuf_free() or takes its text with strbuf_take().
  */
 #ifndef LIB_STRBUF_H
 #define LIB_STRBUF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table has the kinds of frames, the sender of each, and its lengths. Pure; bytes that were taken
- * are wiped, because passwords are typed into terminals.
+ * A table lists the kinds of frames, the sender of each kind, and its allowed lengths. Pure; bytes
+ * that the reader has taken are wiped, because passwords are typed into terminals.
  */
 #include "lib/terminal_frames.h"
 

@@ -2,8 +2,8 @@
  *
  * The frames of a terminal between client and daemon, after the upgrade to "batchaid-terminal/1": a
  * letter, the length of the rest in 4 bytes, big-endian, and at most TERMINAL_FRAME_MAX bytes. For
- * any input, reading ends in a frame, "more bytes are needed" or an error; after an error the
- * connection must be closed.
+ * any input, the reader returns a frame, "more bytes are needed" or an error; after an error the
+ * caller must close the connection.
  *
  *   client  i  input; empty: its end          daemon  o  output       f  failed: why, as text; the
  *           w  rows and columns, 2 bytes              e  errors          last, as x
@@ -24,12 +24,13 @@
 #define TERMINAL_FRAME_MAX    32768U
 #define TERMINAL_FRAME_HEADER 5U
 /* A client sends a frame at least every TERMINAL_PING_S seconds; after TERMINAL_GONE_S seconds
- * without a frame it is gone. The daemon answers each p. */
+ * without a frame the daemon treats it as gone. The daemon answers each frame `p` with a `p`. */
 #define TERMINAL_PING_S 10
 #define TERMINAL_GONE_S 60
 
-/* The most bytes of frames i, headers included, that a client may have sent without an answer a: so
- * the daemon always reads, and notices at once that a client has left. */
+/* The most bytes of frames `i`, headers included, that a client may have sent before the daemon
+ * confirms them with a frame `a`. So the daemon never has to stop reading, and notices at once when
+ * a client closes the connection. */
 #define TERMINAL_WINDOW_MAX (256U * 1024)
 
 enum terminal_frame_kind {
@@ -51,9 +52,9 @@ struct terminal_frame {
 };
 
 struct terminal_frames {
-    struct strbuf buf; /* bytes from `at` on were not taken */
+    struct strbuf buf; /* the bytes from `at` on have not been returned yet */
     size_t at;
-    bool of_daemon; /* these are its frames; else a client's */
+    bool of_daemon; /* true: reads frames that a daemon sent; false: frames that a client sent */
 };
 
 void terminal_frames_free(struct terminal_frames *f);
@@ -62,7 +63,7 @@ void terminal_frames_feed(struct terminal_frames *f, const void *bytes, size_t n
  * needed; -1: the bytes are not frames. */
 int terminal_frames_next(struct terminal_frames *f, struct terminal_frame *out,
                          struct err *e) MUST_CHECK;
-/* How many bytes wait. */
+/* How many bytes were fed but not yet returned as frames. */
 size_t terminal_frames_waiting(const struct terminal_frames *f);
 /* Appends a frame. */
 void terminal_frame_add(struct strbuf *out, enum terminal_frame_kind kind, const void *bytes,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * All functions use the Gregorian calendar in UTC, without the C library's time zones or locks: a
- * list of thousands of rows has several instants in each. Texts are written into the caller's
- * array.
+ * All functions use the Gregorian calendar in UTC, without the C library's time zones or locks,
+ * because a reply may list thousands of rows with several instants in each row. The functions write
+ * texts into the caller's array.
  */
 #include "lib/timefmt.h"
 
@@ -51,9 +51,10 @@ struct civil {
     int hour, minute, second, ms, us; /* ms and us: both of the present second */
 };
 
-/* Converts days since 1970 to a date of the Gregorian calendar, counted in eras of 400 years that
- * begin in March, so that the leap day is a year's last (Hinnant, "chrono-compatible low-level date
- * algorithms"). Every reply has several instants: this takes a tenth of the time of gmtime_r(). */
+/* Converts days since 1970 to a date of the Gregorian calendar, counted in eras of 400 years whose
+ * years begin in March, so that the leap day is the last day of a year (Hinnant, "chrono-compatible
+ * low-level date algorithms"). Every reply contains several instants, and this takes a tenth of the
+ * time of gmtime_r(). */
 static void set_date(struct civil *c, int64_t days)
 {
     enum { ERA_DAYS = 146097, TO_1970 = 719468, CENTURY_DAYS = 36524, FOUR_YEARS_DAYS = 1460 };
@@ -72,7 +73,8 @@ static void set_date(struct civil *c, int64_t days)
     assert(c->day >= 1 && c->day <= 31 && c->month >= 1 && c->month <= 12);
 }
 
-/* An instant outside the years 1 to 9999 becomes their first or last second. */
+/* An instant before year 1 becomes the first second of year 1; an instant after year 9999 becomes
+ * the last second of that year. */
 static struct civil civil_of(int64_t us)
 {
     struct civil c;
@@ -129,7 +131,8 @@ void timefmt_fixed(int64_t us, char out[TIMEFMT_SIZE])
     *put(ms, c.ms, 3, 'Z') = '\0';
 }
 
-/* Writes `fraction` of the second, of n digits, without trailing zeros. */
+/* Writes the date and the time with `fraction`, the n digits of the second's fraction, without
+ * their trailing zeros. */
 static void put_trimmed(const struct civil *c, int fraction, int n, char *out)
 {
     char *end = put_time(put_date(out, c, '-', 'T'), c, ':', 0);
@@ -191,7 +194,7 @@ int64_t time_to_ticks(int64_t us)
     return TICKS_0001_TO_1970 + us * TICKS_PER_US;
 }
 
-/* Parses up to the zone, to which *zone then points. */
+/* Parses the text up to its time zone; *zone then points to the zone. */
 static int parse_local(const char *s, int64_t *us, const char **zone)
 {
     struct tm tm = {0};

@@ -25,10 +25,10 @@
 
 enum {
     FRAMES = 48,
-    PRIME_TICK = 3, /* in this tick after the start, the code that backtrace() needs is loaded */
-    THREAD_STACK = 256 * 1024 /* logging, and loading a library */
+    PRIME_TICK = 3, /* by this tick after the start, the library that backtrace() needs is loaded */
+    THREAD_STACK = 256 * 1024 /* in bytes: enough for logging and for loading a library */
 };
-/* How long the thread may take to answer the signal. */
+/* How long the watched thread may take to answer the signal: 100 steps of 10 ms. */
 #define ANSWER_STEPS   100
 #define ANSWER_STEP_NS 10000000
 
@@ -42,7 +42,8 @@ struct watchdog {
     bool stopping;
     /* Members of the watchdog's thread: */
     unsigned seen;
-    int ticks, able; /* ticks without a turn; ticks of those in which the thread could have run */
+    int ticks, able; /* ticks since the last turn; those of them in which the thread was not in a
+                        system call */
     bool ended, in_kernel;
     struct sigaction before;
 };
@@ -71,7 +72,8 @@ static void take(int signo)
     errno = error;
 }
 
-/* False: the thread did not answer. */
+/* Asks the watched thread to record its stack. True: it has done so; false: it did not answer in
+ * time. */
 static bool ask(const struct watchdog *w)
 {
     const struct timespec step = {.tv_nsec = ANSWER_STEP_NS};
@@ -103,7 +105,8 @@ static void put_stack(struct strbuf *b)
     }
 }
 
-/* The state in proc(5): 'D' in the kernel, 't' and 'T' stopped; '?' unknown. */
+/* The thread's state as proc(5) names it: 'D': in an uninterruptible system call; 't', 'T':
+ * stopped; '?': unknown. */
 static char state_of(pid_t thread)
 {
     char path[64], text[512], *end;
@@ -122,7 +125,8 @@ static char state_of(pid_t thread)
 /* --- the watchdog's thread -----------------------------------------------------------------------
  */
 
-/* A thread in the kernel cannot answer; nor can it leave its system call. */
+/* A thread in an uninterruptible system call (state 'D') cannot answer, so only the name of its
+ * work is recorded. */
 static bool find_out(const struct watchdog *w, char state)
 {
     if (state != 'D')
@@ -148,7 +152,7 @@ static void report(const struct watchdog *w, char state)
     strbuf_free(&stack);
 }
 
-/* A thread that returns from a long system call gets the whole time again. */
+/* Ends the process once the thread stood still for end_ticks ticks outside of system calls. */
 static void end(struct watchdog *w, char state)
 {
     if (state == 'D' && !w->in_kernel) {
@@ -190,7 +194,8 @@ static void tick(struct watchdog *w)
         end(w, state);
 }
 
-/* False: the watchdog must stop. One tick is one wait, however long it was. */
+/* Waits for one tick. True: the tick is over; false: the watchdog must stop. A wait counts as one
+ * tick, however long it took. */
 static bool wait_tick(struct watchdog *w)
 {
     struct timespec until;
@@ -222,7 +227,7 @@ static void *run(void *ctx)
     struct watchdog *w = ctx;
     void *frame;
     for (int n = 1; wait_tick(w); n += n < PRIME_TICK) {
-        /* the first call loads a library: a handler must not do that */
+        /* The first call of backtrace() loads a library, which a signal handler must not do. */
         if (n == PRIME_TICK - 1) {
             (void)backtrace(&frame, 1);
             atomic_store(&primed, true);

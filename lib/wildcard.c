@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares from left to right and remembers the last star, so the time is bounded by the product of
- * both lengths.
+ * Compares from left to right and remembers only the last star, so the time is at most proportional
+ * to the product of both lengths.
  */
 #include "lib/wildcard.h"
 
@@ -21,7 +21,8 @@ static bool is_same(char a, char b, enum wildcard_case letters)
     return a == b || (letters == WILDCARD_ANY_CASE && strncasecmp(&a, &b, 1) == 0);
 }
 
-/* Only the last star is ever extended: earlier stars have matched as little as possible. */
+/* After a mismatch only the last star takes one more character: earlier stars matched as little as
+ * possible and need no change. */
 bool wildcard_match(const char *pattern, const char *text, enum wildcard_case letters)
 {
     const char *behind_star = NULL, *taken = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Patterns of names: "*" matches any text, "?" one character of UTF-8; all other characters match
- * themselves, so that command lines with brackets and backslashes can be patterns. Takes at most
- * the product of both lengths in steps.
+ * themselves, so that command lines with brackets and backslashes can be patterns. A comparison
+ * takes at most as many steps as the product of both lengths.
  */
 #ifndef LIB_WILDCARD_H
 #define LIB_WILDCARD_H

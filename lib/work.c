@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A static list. Only the loop's thread changes it: the present item, and a doubly linked list of
- * open ones. A signal handler may read between any two stores, so links are set before an item
- * becomes visible, and no text function allocates or locks.
+ * Static variables: the present item, and a doubly linked list of open items. Only the loop's
+ * thread changes them. A signal handler may read them between any two stores, so links are set
+ * before an item becomes visible, and the functions that write texts neither allocate nor lock.
  */
 #include "lib/work.h"
 
@@ -12,7 +12,7 @@
 
 #include "lib/hash.h"
 
-/* A process has one watched loop. Volatile: signal handlers read them. */
+/* Static, because a process has one watched loop. Volatile, because signal handlers read them. */
 static const struct work_item *volatile now;
 static struct work_item *volatile open_works;
 static struct work_judge judge;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pass over libyaml's events. Each value is put into the tree when it begins, so that an error
- * has one tree to free. libyaml can make trees, too, but their depth could not be bounded before
- * they are built, and it compares each anchor with all others.
+ * One pass over libyaml's events. Each value is put into the tree when it begins, so that after an
+ * error there is one tree to free. libyaml can build trees, too, but it cannot limit their depth
+ * before they are built, and it compares each anchor with all others.
  */
 #include "lib/yaml.h"
 
@@ -17,14 +17,14 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-/* Aliases of aliases could make a small text a large tree. */
+/* A limit, because aliases of aliases could make a large tree from a small text. */
 #define VALUES_MAX 1000000
-/* Each alias is searched among all anchors. */
+/* A limit, because each alias is searched among all anchors. */
 #define ANCHORS_MAX 1000
 
-/* A value, followed by the values inside it; an alias has none inside. */
+/* A value. In the array of nodes, the values inside it follow it; an alias has no nodes inside. */
 struct yaml_doc_node {
-    uint32_t line, column; /* from 0; of its key, if it has one */
+    uint32_t line, column; /* counted from 0; the place of the value's key, if it has a key */
     uint32_t size;         /* how many nodes it spans, including itself; 1 until it is complete */
 };
 
@@ -88,7 +88,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(struct yaml_reading *rd,
     return -1;
 }
 
-/* libyaml's messages describe its internals; this describes the user's mistake. */
+/* libyaml's messages describe its internals; this text describes what the user should change. */
 static const char *advice(const yaml_parser_t *p)
 {
     static const struct {
@@ -108,7 +108,8 @@ static const char *advice(const yaml_parser_t *p)
     return "";
 }
 
-/* Bytes that are not text; libyaml has read ahead of the present position. */
+/* Refuses bytes that are not text. Their place is libyaml's problem_offset, because libyaml has
+ * read ahead of the present event. */
 static int refuse_bytes(struct yaml_reading *rd, const char *text)
 {
     const yaml_parser_t *p = &rd->parser;
@@ -224,8 +225,8 @@ static bool is_nest(const json_t *v)
     return json_is_array(v) || json_is_object(v);
 }
 
-/* Counts a value, with all values inside it, `depth` levels deep; refuses too many or too deep
- * ones. */
+/* Counts a value at `depth`, with all values inside it; refuses the text if there are too many
+ * values or levels. */
 static int count(struct yaml_reading *rd, const json_t *v, int depth)
 {
     const char *name;
@@ -246,7 +247,8 @@ static int count(struct yaml_reading *rd, const json_t *v, int depth)
     return 0;
 }
 
-/* Begins a value; steals `v`. It gets a node, unless its key has made one. */
+/* Puts `v` into the tree and takes the reference. Adds a node for it, unless its key has added one
+ * already. */
 static int put(struct yaml_reading *rd, json_t *v, const yaml_char_t *anchor)
 {
     struct yaml_level *in = innermost(rd);
@@ -282,11 +284,12 @@ static void close_level(struct yaml_reading *rd)
     rd->out->nodes[l->node].size = (uint32_t)(rd->out->n - l->node);
 }
 
-/* The value of the alias, borrowed; NULL: refused. */
+/* Returns the value that the alias names, borrowed; NULL: the alias was refused. */
 static json_t *named(struct yaml_reading *rd)
 {
     const char *name = (const char *)rd->ev.data.alias.anchor;
-    for (size_t i = rd->n_anchors; i-- > 0;) { /* a repeated name has its latest meaning */
+    /* If several anchors have this name, the last one counts. */
+    for (size_t i = rd->n_anchors; i-- > 0;) {
         json_t *v = rd->anchors[i].value;
         if (strcmp(rd->anchors[i].name, name) != 0)
             continue;
@@ -414,8 +417,9 @@ void yaml_doc_free(struct yaml_doc *doc)
 /* --- places ------------------------------------------------------------------------------------
  */
 
-/* The member or item of `v` in this step, and its node in place of `v`'s. A copy by an alias has
- * the place of the alias: an error of the copy may not apply to the original. */
+/* Returns the member or item of `v` that the step names (NULL: none), and replaces *node, the node
+ * of `v`, by its node. Inside a copy that an alias made, *node stays the node of the alias, because
+ * an error in the copy may not apply to the original. */
 static const json_t *step_into(const struct yaml_doc *doc, const json_t *v, const char *step,
                                size_t *node)
 {
