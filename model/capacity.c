@@ -22,7 +22,8 @@ void capacity_raise(struct capacity *most, const struct capacity *other)
         most->memory = other->memory;
 }
 
-/* In the largest exact unit; the odd amounts of machines are rounded down. */
+/* Writes the amount in the largest unit in which it is a whole number; large odd amounts, as
+ * machines have them, are rounded down. */
 static const char *memory_text(struct arena *a, int64_t bytes)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};

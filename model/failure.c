@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds the JSON of failures from the rows of failure_table.h, with the front's words. Texts are
- * in the arena. Pure; any thread.
+ * Builds the JSON of failures from the rows of failure_table.h, in the words of the front
+ * (model/front_words.h). Texts are in the arena. Pure; any thread.
  */
 #include "model/failure.h"
 
@@ -25,7 +25,8 @@ struct failure_row {
 static const struct failure_row kinds[] = {{"Unknown", FAULT_NOBODY, false, false}, FAILURES(ROW)};
 #undef ROW
 
-/* A row's place in the table is its number: rows are only added, and at the end. */
+/* The number of a row must be its place in the table, so new rows are added at the end and no row
+ * is removed. */
 #define PLACE(id, number, name, fault, heals, replaceable) PLACE_OF_##id,
 enum { PLACE_OF_NONE, FAILURES(PLACE) };
 #undef PLACE
@@ -34,7 +35,8 @@ enum { PLACE_OF_NONE, FAILURES(PLACE) };
 FAILURES(IN_PLACE)
 #undef IN_PLACE
 
-/* A number from a newer program has no row. */
+/* Returns the row of a code. A number that a newer program wrote has no row here and gets the row
+ * of FAIL_NONE. */
 static const struct failure_row *kind_of(enum failure_code code)
 {
     size_t n = sizeof kinds / sizeof kinds[0];
@@ -62,7 +64,8 @@ bool failure_replaceable(enum failure_code code)
     return kind_of(code)->replaceable;
 }
 
-/* stderr of a job is bytes, JSON wants UTF-8: see jsontext_string(). */
+/* Adds a detail with this value, unless it is empty. jsontext_string() makes valid UTF-8 of it,
+ * because the stderr of a job can contain any bytes. */
 static void add_detail(json_t *details, const char *name, const char *value)
 {
     if (value && *value)
@@ -110,7 +113,8 @@ int failure_exit_code(const struct failure *f)
     return 1;
 }
 
-/* The stored array, or a new empty one if the text is not an array (which is never written). */
+/* Parses the stored array. Returns a new empty array if the text is not an array, which should
+ * never be stored. */
 static json_t *load_errors(const char *errors)
 {
     json_t *list = errors ? json_loads(errors, 0, NULL) : NULL;
@@ -144,7 +148,7 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n)
     return all ? jsontext_new_in(a, all) : NULL;
 }
 
-/* The last lines, in at most TOLD_MAX bytes; the first line may be cut. */
+/* How many bytes of the end of stderr a message quotes; the first quoted line may be cut. */
 #define TOLD_MAX 500
 
 const char *failure_told(struct arena *a, const struct failure *f)
@@ -196,7 +200,8 @@ static void put_indented(struct strbuf *b, const char *title, const char *text)
         strbuf_putc(b, '\n');
 }
 
-/* Places to check, for messages: texts for front_text(). */
+/* What the reader of a message should check, by the party at fault. front_text() replaces the words
+ * in braces. */
 static const char *const places[] = {
     [FAULT_CLIENT] = "the settings of the {run} or the {pool}, or an action of its user",
     [FAULT_NODE] = "the machine, or the network to it",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Failures with their context: node, step and command, the exit code or signal, the last lines of
- * stderr. Rendered as BatchAIError {code, message, details[{name, value}]}, kept as JSON text in
- * the `errors` column of jobs, nodes and clusters, written to execution.log and the log.
+ * stderr. A failure is rendered as a BatchAIError {code, message, details[{name, value}]}, stored
+ * as JSON text in the column `errors` of jobs, nodes and clusters, and written to execution.log and
+ * to the daemon's log.
  */
 #ifndef MODEL_FAILURE_H
 #define MODEL_FAILURE_H
@@ -27,13 +28,13 @@ enum failure_fault {
     FAULT_OPERATOR, /* an intended action of a person */
 };
 
-/* The name on the wire; "Unknown" for an unknown number. Static. */
+/* The failure's name in replies; "Unknown" for an unknown number. A static text. */
 const char *failure_name(enum failure_code code);
 enum failure_fault failure_fault(enum failure_code code);
-/* Whether a node that is unusable for this reason is prepared again as soon as it can be
- * reached. */
+/* True: a node that is unusable for this reason is prepared again as soon as it can be reached. */
 bool failure_heals(enum failure_code code);
-/* Whether another machine may replace a node with this failure that never ran anything. */
+/* True: if a node fails with this code before it was ever usable, another machine may replace
+ * it. */
 bool failure_replaceable(enum failure_code code);
 
 struct failure {
@@ -44,18 +45,18 @@ struct failure {
     int signal;                                               /* 0: none */
 };
 
-/* The exit code of a job that failed for this reason, if no process has given an exit code: as from
- * timeout(1) and shells, never 0. */
+/* The exit code that a job gets if it failed for this reason and no process returned one. It
+ * follows the conventions of timeout(1) and of shells, and is never 0. */
 int failure_exit_code(const struct failure *f);
 /* JSON array text with one more entry than `errors` (NULL: none yet). In the arena. */
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
-/* An array with the entries of all `errors`. Each of them may be NULL; if all are, NULL. In the
- * arena. */
+/* Joins the arrays `errors`, of which each may be NULL, into one array in the arena. Returns NULL
+ * if all of them are NULL. */
 const char *failure_join(struct arena *a, const char *const *errors, size_t n);
 /* Some lines for the run's log: failure_line(), the command, the last lines of stderr, the party at
  * fault and the remedy, each indented. Ends with a newline. In the arena. */
 const char *failure_text(struct arena *a, const struct front_words *w, const struct failure *f);
-/* The message, with the end of stderr. In the arena. */
+/* The failure's message, followed by the end of stderr. In the arena. */
 const char *failure_told(struct arena *a, const struct failure *f);
 /* A line for logs: "code: message (node tvm-1, step main, exit code 3)". In the arena. */
 const char *failure_line(struct arena *a, const struct failure *f);

@@ -4,9 +4,9 @@
  * at fault, heals by itself, another machine may take over). The numbers are in databases: never
  * renumber, only append. Names from the Azure service have its spelling.
  *
- * Heals by itself: an unusable node is prepared again as soon as it can be reached; after all
- * others a person decides when, by a resize or `undrain`. May take over: the node never became
- * usable, so a free machine replaces it.
+ * "Heals by itself": the daemon prepares the unusable node again as soon as it can be reached.
+ * After all other failures a person must start this, by a resize or `undrain`. "Another machine may
+ * take over": if the node never became usable, a free machine replaces it.
  */
 #ifndef MODEL_FAILURE_TABLE_H
 #define MODEL_FAILURE_TABLE_H

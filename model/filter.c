@@ -29,7 +29,8 @@ struct filter_parser {
 static const char *const operators[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static_assert(sizeof operators / sizeof operators[0] == FILTER_STARTS_WITH, "a word an operator");
 
-/* Always NULL, so that parsers of a tree can return it. */
+/* Sets the error "there must be `what`". Always returns NULL, so that the parsing functions can
+ * return its result. */
 static struct filter *expect(struct filter_parser *p, const char *what)
 {
     err_set(p->e, ERR_INVALID_QUERY, "$filter",
@@ -95,7 +96,8 @@ static bool take_path(struct filter_parser *p, struct filter_term *t)
     return true;
 }
 
-/* Reads the text after the opening quote, up to the closing one; '' is a quote in the text. */
+/* Reads the text after the opening quote, up to the closing quote; two quotes ('') are one quote in
+ * the text. */
 static bool take_text(struct filter_parser *p, struct filter_literal *l)
 {
     char text[TEXT_MAX + 1];
@@ -159,7 +161,8 @@ static struct filter *node(struct filter_parser *p, enum filter_kind kind,
     return f;
 }
 
-/* The term is complete: checks whether this property permits the comparison. */
+/* Checks whether the property permits the complete comparison f. Returns f, or NULL after an
+ * error. */
 static struct filter *checked(struct filter_parser *p, struct filter *f, const char *from)
 {
     const char *wanted = p->paths->check ? p->paths->check(p->paths->ctx, &f->term) : NULL;
@@ -266,7 +269,8 @@ int filter_parse(const char *text, const struct filter_paths *paths, struct aren
 bool filter_holds(const struct filter *f,
                   bool (*term)(const void *ctx, const struct filter_term *t), const void *ctx)
 {
-    /* A chain of ands or ors is nested on the left, as deep as its length. */
+    /* A chain of "and" or "or" is nested on the left side, as deep as the chain is long, so a loop
+     * walks down there. */
     while (f->kind == FILTER_AND || f->kind == FILTER_OR) {
         bool right = filter_holds(f->right, term, ctx);
         if (right == (f->kind == FILTER_OR))

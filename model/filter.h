@@ -33,7 +33,7 @@ enum filter_literal_kind { FILTER_NULL, FILTER_TEXT, FILTER_NUMBER, FILTER_BOOL,
 
 struct filter_literal {
     enum filter_literal_kind kind;
-    const char *text; /* for a text; for a time, as sent */
+    const char *text; /* the text; of a time: the text as it was sent */
     double number;
     bool truth;
     int64_t us;
@@ -59,27 +59,29 @@ struct filter {
 struct filter_paths {
     /* Fills in path and property for [s, s + n); false: unknown path. */
     bool (*find)(void *ctx, const char *s, size_t n, struct filter_term *out);
-    /* NULL, or the expected form: the property does not permit this comparison. May change the
-     * literal. */
+    /* Returns NULL if the property permits this comparison, otherwise a description of the form
+     * that it expects. May change the literal. */
     const char *(*check)(void *ctx, struct filter_term *t);
     void *ctx;
     bool times; /* literals datetime'2018-06-07T21:34:00Z' are allowed */
 };
 
-/* The tree is in the arena; *terms is its number of comparisons. ERR_INVALID_QUERY, with the place
- * in the text. */
+/* Parses a filter into a tree in the arena; *terms is its number of comparisons. For an invalid
+ * text: ERR_INVALID_QUERY with the position of the mistake. */
 int filter_parse(const char *text, const struct filter_paths *paths, struct arena *a,
                  const struct filter **out, size_t *terms, struct err *e) MUST_CHECK;
-/* Whether the filter is true; `term` evaluates each comparison. */
+/* Returns whether the filter is true. Calls `term` to evaluate each comparison. */
 bool filter_holds(const struct filter *f,
                   bool (*term)(const void *ctx, const struct filter_term *t), const void *ctx);
-/* Whether a comparison is true for a value. Texts compare without regard to case. An absent value
- * (NULL; no number; an instant of 0), or a value of another kind, equals null alone. */
+/* Return whether a comparison is true for a value. Texts are compared without regard to case. An
+ * absent value (a NULL pointer, or an instant of 0), or a value of another kind than the literal,
+ * equals only null. */
 bool filter_text_is(const struct filter_term *t, const char *value);
 bool filter_number_is(const struct filter_term *t, const double *value);
 bool filter_bool_is(const struct filter_term *t, bool value);
 bool filter_time_is(const struct filter_term *t, int64_t us);
-/* Whether the order (< 0, 0, > 0) satisfies an operator other than startswith. */
+/* Returns whether the result of a comparison (< 0, 0, > 0) satisfies an operator other than
+ * startswith. */
 bool filter_order_is(enum filter_op op, int order);
 
 #endif

@@ -43,7 +43,7 @@ static const struct word {
 #undef WORD
 };
 
-/* The word of a key of n bytes without its first letter; NULL: none. */
+/* Finds the word for a key of n bytes, whose first letter may be a capital. NULL: there is none. */
 static const char *find_word(const struct front_words *w, const char *key, size_t n)
 {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -89,7 +89,7 @@ const char *front_say(const struct front_words *w, struct arena *a, const char *
     va_list ap;
     put_words(w, &said, fmt);
     va_start(ap, fmt);
-    /* Only words without a % were put into a format that the compiler has checked. */
+    /* This is safe: the compiler has checked fmt, and the words put into it contain no %. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     const char *text = said.s ? arena_vprintf(a, said.s, ap) : "";

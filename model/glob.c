@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matches a path against a pattern part by part. No memory is allocated, and the steps are bounded
- * by the lengths of both. Pure; any thread.
+ * Matches a path against a pattern, part by part. Matching allocates no memory, and the lengths of
+ * both bound its steps. Pure; any thread.
  */
 #include "model/glob.h"
 
@@ -27,8 +27,8 @@ static const char *next_part(const char *text)
     return slash ? slash + 1 : NULL;
 }
 
-/* Whether `c` is in the set after a bracket; *end: after the closing bracket. NULL: not closed, so
- * the bracket is an ordinary character. */
+/* Returns whether `c` is in the set that begins after a bracket. *end points behind the closing
+ * bracket; NULL: there is none, so the opening bracket is an ordinary character. */
 static bool in_set(const char *set, const char *limit, char c, const char **end)
 {
     bool no = set < limit && (*set == '!' || *set == '^'), found = false;
@@ -48,8 +48,8 @@ static bool in_set(const char *set, const char *limit, char c, const char **end)
     return found != no;
 }
 
-/* Whether the first character of `text` (n > 0) matches the pattern's next element; the element is
- * not a star. *after: after the element. */
+/* Returns whether the character c matches the pattern's next element, which is not a star. *after
+ * points behind the element. */
 static bool matches_one(const char *p, const char *p_end, char c, const char **after)
 {
     const char *end;
@@ -94,8 +94,8 @@ static bool match_part(const char *p, size_t p_len, const char *text, size_t len
 /* --- paths ---------------------------------------------------------------------------------------
  */
 
-/* The parts of the pattern that may match next, after the matched part of the path: `next[i]` for
- * its i-th part, and the last for the end of the pattern. */
+/* Which parts of the pattern may match the next part of the path: next[i] for the i-th part.
+ * next[n]: the pattern may end here. */
 struct stand {
     const char *part[GLOB_PARTS_MAX];
     size_t n;
@@ -158,13 +158,14 @@ bool glob_may_hold(const char *pattern, const char *directory)
 
 /* --- places --- */
 
-/* The parts of a path, with "." and ".." resolved. */
+/* The parts of a path, without "." and "..", which are resolved. */
 struct parts {
     const char *at[GLOB_PARTS_MAX];
     size_t n;
 };
 
-/* False: too many parts, or a ".." after a wildcard or at the root. */
+/* Appends the parts of a text. False: there are too many parts, or a ".." follows a wildcard or
+ * leads above the root. */
 static bool add_parts(struct arena *a, struct parts *p, const char *text)
 {
     for (const char *at = text; at; at = next_part(at)) {

@@ -18,7 +18,7 @@ bool home_has(const struct scope *s)
            (!s->experiment || strcasecmp(s->experiment, HOME_EXPERIMENT) == 0);
 }
 
-/* The part of the id after the provider, or NULL. */
+/* Returns the part of the id after the provider; NULL: the id has no such part. */
 static const char *below_provider(const char *id)
 {
     const char *p = strcasestr(id, PROVIDER);
@@ -30,7 +30,7 @@ static bool starts(const char *s, const char *with)
     return strncasecmp(s, with, strlen(with)) == 0;
 }
 
-/* id up to `until`, then middle, then tail. */
+/* Joins the part of `id` before `until`, middle and tail. The caller frees. */
 static char *joined(const char *id, const char *until, const char *middle, const char *tail)
 {
     struct strbuf b = STRBUF_INIT;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The place of resources from api-versions without workspaces. 2017-09-01-preview and 2018-03-01
- * have resource groups only. Their resources are kept in one workspace of the group, "migrated",
- * and jobs in its experiment "migrated"; both are made with the first resource. From 2018-05-01 on
- * these are an ordinary workspace and experiment, which people may also make or delete themselves.
- * The old versions see only the content of these two, so that a name means one resource in each
- * group. Ids are stored in the long form; this file converts between both.
+ * have resource groups only. The daemon stores their resources in one workspace of the group,
+ * "migrated", and their jobs in its experiment "migrated"; it makes both together with the first
+ * resource. From 2018-05-01 on, users see them as an ordinary workspace and experiment, which they
+ * may also make or delete. The old versions see only the content of these two, so that a name means
+ * one resource in each group. Ids are stored in the long form, with the workspace; this file
+ * converts between the long and the short form.
  */
 #ifndef MODEL_HOME_H
 #define MODEL_HOME_H
@@ -17,7 +18,8 @@
 #define HOME_WORKSPACE  "migrated"
 #define HOME_EXPERIMENT "migrated"
 
-/* Whether old versions see a resource with this scope (of a job, if it has an experiment). */
+/* True: old versions see a resource with this scope. If the scope has an experiment, the resource
+ * is a job. */
 bool home_has(const struct scope *s);
 
 /* ".../Microsoft.BatchAI/clusters/c" -> ".../workspaces/migrated/clusters/c". The caller frees;

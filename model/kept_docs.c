@@ -8,9 +8,10 @@
 #include "lib/cache.h"
 #include "model/spec_priv.h"
 
-/* Enough for some hundreds of running or next tasks of a pool. */
+/* The most documents in the cache: enough for some hundreds of running or waiting tasks of a
+ * pool. */
 #define ENTRIES 512
-/* A parsed document takes this many times the length of its text. */
+/* The estimate of a parsed document's memory: this many times the length of its text. */
 #define OPENED    10
 #define BYTES_MAX (12 << 20)
 

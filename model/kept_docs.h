@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recently parsed documents without secrets. Consecutive tasks belong to one job and one pool, so
- * these documents are needed again; a task's own document is needed several times, too. The text
- * alone is the key, so a change of rows needs no invalidation.
+ * A cache of parsed documents without secrets. The documents of a pool and a job are needed again
+ * for each of the job's tasks, and the document of a task several times. The key is the document's
+ * text alone, so entries stay valid when rows change.
  */
 #ifndef MODEL_KEPT_DOCS_H
 #define MODEL_KEPT_DOCS_H
@@ -15,7 +15,7 @@ struct kept_docs;
 
 struct kept_docs *kept_docs_new(void);
 void kept_docs_free(struct kept_docs *k); /* may be NULL */
-/* Borrowed, until the next call. NULL: err. */
+/* Returns the parsed document, borrowed until the next call. NULL: an error, in *e. */
 const json_t *kept_docs_open(struct kept_docs *k, const char *doc, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of operations and their steps of strict mode. Times come from the owner of struct pace.
+ * The table of operations and their steps in strict mode. The owner of struct pace provides the
+ * durations.
  */
 #include "model/pace.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The least durations of steps that take no time here (strict mode). A test may request the
- * durations of the real service, by the served clock; without a test no step is delayed.
+ * Strict mode: the minimum durations of steps that batchaid itself does at once. A test may request
+ * that these steps take as long as in the real service, measured by the clock that the daemon
+ * serves. Without such a request no step is delayed.
  */
 #ifndef MODEL_PACE_H
 #define MODEL_PACE_H
@@ -12,8 +13,8 @@
 #include "model/enums.h"
 
 enum pace_step {
-    /* Times of operations: until they succeed; the resource cannot be used before. Deletions also
-     * delay the removal. */
+    /* How long operations take until they succeed. Before that, the resource cannot be used; a
+     * resource that is being deleted is not removed before that. */
     PACE_CLUSTER_CREATION,
     PACE_FILE_SERVER_CREATION,
     PACE_JOB_CREATION,
@@ -29,35 +30,35 @@ enum pace_step {
     PACE_BATCH_DELETION,
     PACE_SHARE_DELETION, /* also of a container: the time until its name is free */
     PACE_SECRET_DELETION,
-    /* Times until archived blobs can be read, by priority. */
+    /* How long it takes until an archived blob can be read, by priority. */
     PACE_REHYDRATION,
     PACE_REHYDRATION_HIGH,
-    /* Times of pools and nodes. */
+    /* Durations of pools and nodes. */
     PACE_ALLOCATION,      /* the time until a pool of fixed size gets new nodes */
     PACE_AUTO_ALLOCATION, /* the time until a pool with automatic scaling gets new nodes */
     PACE_AUTO_IDLE,       /* the time that a node is idle before automatic scaling removes it */
     PACE_NODE_CREATION,   /* a new node is not visible during this time */
-    PACE_NODE_START,      /* the node is visible, and its preparation has not begun */
-    PACE_NODE_SETUP,      /* the node's set-up task, if it has one */
+    PACE_NODE_START, /* the node is visible during this time, but its preparation has not begun */
+    PACE_NODE_SETUP, /* the node's set-up task, if it has one */
     PACE_NODE_LEAVING,
-    PACE_POOL_DELETION, /* of Azure Batch */
-    /* Times of jobs and tasks. */
-    PACE_JOB_START, /* in the queue, after its creation */
+    PACE_POOL_DELETION, /* of a pool of Azure Batch */
+    /* Durations of jobs and tasks. */
+    PACE_JOB_START, /* the time that a new job stays in the queue */
     PACE_JOB_TERMINATION,
     PACE_TASK_START,
-    PACE_BATCH_JOB_CHANGE, /* its states terminating, disabling, enabling */
+    PACE_BATCH_JOB_CHANGE, /* the time in the states terminating, disabling and enabling */
     PACE_BATCH_JOB_DELETION,
     PACE_STEPS,
     PACE_NONE = PACE_STEPS
 };
 
-/* While the clock stands, new rows get instants some microseconds ahead of it; no two are equal. A
- * row further ahead was written before the clock was set back. It is not delayed, because its time
- * may be far. */
+/* While a test has stopped the clock, new rows get instants some microseconds ahead of it, so that
+ * no two are equal. A row whose instant is further ahead than this limit was written before the
+ * clock was set back. Its steps are not delayed, because its instant may be far in the future. */
 #define PACE_AHEAD_US INT64_C(1000000)
 
 struct pace {
-    /* subscription NULL: whether it is on in any. */
+    /* Returns whether strict mode is on in a subscription; NULL: in any subscription. */
     bool (*is_on)(const void *ctx, const char *subscription);
     int64_t (*takes_us)(const void *ctx, const char *subscription, enum pace_step step);
     const void *ctx;

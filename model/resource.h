@@ -17,19 +17,19 @@
 #include "model/enums.h"
 #include "model/usage.h"
 
-/* The place of a resource, with the names spelled as at its creation. Levels below the resource's
- * level are NULL. */
+/* The place of a resource, with the names spelled as at its creation. Names of levels below the
+ * resource's own level are NULL. */
 struct scope {
     const char *subscription, *group, *workspace, *experiment;
-    const char *location; /* the workspace's (or group's) */
+    const char *location; /* the location of the workspace, or of the group */
 };
 
 struct resource_group {
     int64_t id;
     const char *subscription, *name, *location;
     const char *tags;       /* JSON object text, or NULL */
-    const char *created_by; /* the creator (also in the structs below); NULL: made before this was
-                               recorded */
+    const char *created_by; /* who created it (also in the structs below); NULL: it was made by a
+                               version that did not record this */
     enum prov_state prov_state;
     int64_t created_us, updated_us;
 };
@@ -58,13 +58,13 @@ struct node_counts { /* computed from the nodes in one query, never stored */
 struct scale {
     enum scale_kind kind;
     int target; /* manual */
-    /* for manual scaling; automatic scaling behaves as WAIT_FOR_COMPLETION */
+    /* For manual scaling. Automatic scaling always behaves like DEALLOC_WAIT_FOR_COMPLETION. */
     enum dealloc_option dealloc;
     int minimum, maximum, initial; /* auto */
     int low; /* the target number of low-priority nodes, in a pool of dedicated nodes */
 };
 
-/* A bound on amounts, so that sums do not overflow. */
+/* The largest allowed amounts, so that sums do not overflow. */
 #define CAPACITY_MAX        1000000000
 #define CAPACITY_MEMORY_MAX (INT64_C(1) << 50)
 
@@ -75,10 +75,11 @@ struct capacity {
     int64_t memory; /* bytes */
 };
 
-/* The core's part of a cluster: the target number of nodes, and the state of the pool. */
+/* The core's part of a cluster or of a pool of Azure Batch: the target number of nodes, and the
+ * state of the pool. */
 struct pool {
     int64_t id;
-    enum resource_kind kind; /* the kind of the service's resource */
+    enum resource_kind kind; /* the kind of the resource that users see: a cluster or a pool */
     const char *vm_size;
     enum vm_priority vm_priority;
     struct scale scale;
@@ -86,22 +87,23 @@ struct pool {
     enum alloc_state alloc_state;
     int64_t alloc_us;
     bool is_new; /* until its first nodes were requested */
-    bool going;  /* being deleted: it must lose its nodes, and then be removed */
-    int slots;   /* slots of each of its nodes; 0: as the node reports */
-    bool spread; /* parts are taken from the nodes with the most free slots */
+    bool going;  /* true: the pool is being deleted; it first loses its nodes and is then removed */
+    int slots;   /* the slots of each of its nodes; 0: as many as the node reports */
+    bool spread; /* true: runs get parts of the nodes with the most free slots */
     const char *errors;
 };
 
-/* A Batch AI cluster: the document of a pool. The cluster has the id of that pool. */
+/* A Batch AI cluster: the user's view of a pool of the core. The cluster and the pool have the same
+ * id. */
 struct cluster {
     int64_t id, workspace_id;
     struct scope scope;
-    const char *name, *guid; /* guid: fresh per incarnation, in setupTask's stdOutErrPathSuffix */
+    const char *name, *guid; /* guid: new per creation, in setupTask's stdOutErrPathSuffix */
     const char *doc, *created_by;
     const char *vm_size; /* upper-case */
     enum vm_priority vm_priority;
     struct scale scale;
-    int auto_target; /* automatic scaling's last target; manual: unused */
+    int auto_target; /* the last target of automatic scaling; unused with manual scaling */
     enum prov_state prov_state;
     enum alloc_state alloc_state;
     bool is_new; /* until its first nodes were requested */
@@ -142,7 +144,7 @@ struct run {
     int number;       /* the number that the user gave the run: the index of an array */
     int64_t group_id; /* runs of one group (0: none) may exclude the same nodes */
     int64_t near_id;  /* the node that the run prefers; 0: none */
-    bool own_class;   /* it gets no low-priority node */
+    bool own_class;   /* true: the run gets no low-priority node */
 };
 
 /* A resource whose runs may begin only after the end of another resource. */
@@ -154,10 +156,10 @@ struct dependency {
     const char *name; /* the name that the owner's user gave */
     enum after wanted;
     enum dependency_state state;
-    enum ended_how ended; /* 0: it has not */
+    enum ended_how ended; /* 0: it has not ended */
 };
 
-/* A run's part of a node. Its ranks are on distinct nodes. */
+/* The part of a node that a run has. Each rank of a run is on a different node. */
 struct allocation {
     int64_t run_id;
     int attempt, rank;
@@ -166,19 +168,20 @@ struct allocation {
     struct capacity takes;
     const char *devices; /* the numbers of its GPUs on the node: "0,2"; NULL: all */
     enum allocation_state state;
-    bool kept;    /* the node keeps the run's directory */
-    int64_t term; /* term of its epoch; 0: made before epochs existed */
+    bool kept;    /* true: the node still has the run's directory */
+    int64_t term; /* the term of the epoch that made it; 0: an old version made it */
     const char *task_prefix;
     int64_t created_us, released_us;
-    int64_t busy_us, idle_us; /* of each of its GPUs on average, as samples saw them until lately */
-    struct usage_measured used; /* by its processes, from the end of its run on */
+    int64_t busy_us, idle_us;   /* the average of its GPUs, measured by samples until recently */
+    struct usage_measured used; /* what its processes used; known only after its end */
 };
 
-/* A start of the daemon. Terms grow; the random part distinguishes two starts within one second. */
+/* A start of the daemon. Later starts have larger terms; the random part distinguishes two starts
+ * within one second. */
 struct epoch {
     int64_t term;
     const char *random; /* 8 hexadecimal digits */
-    const char *text;   /* TERM.RANDOM, as in names; not a column */
+    const char *text;   /* TERM.RANDOM, as it is part of names; not stored in a column */
 };
 
 /* A change of state. States are the numbers of the kind's enum; 0: no previous state. */
@@ -190,20 +193,21 @@ struct event {
     const char *reason; /* NULL: none was given */
 };
 
-/* A document and its one run. */
+/* A Batch AI job: a document, and one run or an array of runs. */
 struct job {
     int64_t id, experiment_id;
     int64_t cluster_id;      /* 0 after the cluster was deleted: jobs survive their cluster */
     struct scope scope;      /* ..., experiment */
-    const char *name, *guid; /* guid: fresh per incarnation, in jobOutputDirectoryPathSegment */
+    const char *name, *guid; /* guid: new per creation, in jobOutputDirectoryPathSegment */
     const char *doc, *created_by;
-    const char *cluster_ref; /* resource id of the cluster as rendered */
-    int priority; /* higher first: 0 is normal, low -1000, high 1000 (2017/2018-03 use a number) */
+    const char *cluster_ref; /* the resource id of the cluster as replies contain it */
+    int priority; /* higher first: normal is 0, low -1000, high 1000 (the versions up to 2018-03 use
+                     numbers) */
     int node_count;
-    bool part;            /* it takes a part of each node: */
+    bool part;            /* it takes only a part of each node: */
     struct capacity need; /* see struct run */
-    int runs;             /* 0 or 1: not an array */
-    const int *numbers;   /* of an array, at its creation: its indexes, and */
+    int runs;             /* the number of runs of an array; 0 or 1: not an array */
+    const int *numbers;   /* indexes of the array's runs, set only at its creation */
     int at_once;          /* how many runs of it may run at once; 0: all */
     int64_t max_wall_us;
     enum prov_state prov_state;
@@ -211,43 +215,46 @@ struct job {
     int64_t prov_us, exec_us, created_us, updated_us, start_us, end_us;
     bool has_exit_code;
     int exit_code;
-    int attempt;        /* 0 before the first allocation; +1 with each; part of task ids */
+    int attempt; /* 0 before the first allocation; +1 with each allocation; part of task ids */
     const char *errors; /* JSON array text of BatchAIError, or NULL */
 };
 
 struct node {
     int64_t id, pool_id;
-    enum resource_kind pool_kind; /* struct pool's; only read, like: */
+    enum resource_kind pool_kind; /* copied from its pool when the row is read, like pool_slots */
     int pool_slots;
-    enum vm_priority vm_priority; /* its class among the pool's nodes */
+    enum vm_priority vm_priority; /* whether it is a dedicated or a low-priority node of the pool */
     const char *name;             /* tvm-171000001_1-20180606t212057z[-p] */
     int ordinal;                  /* 1.. within the pool; remote login port is 49999 + ordinal */
     enum node_state state;
-    int live;  /* its allocations: an idle node with any is shown as running */
-    int aside; /* allocations without a slot: only read */
+    int live;  /* the number of its allocations; if > 0, an idle node is shown as running */
+    int aside; /* the number of its allocations that take no slot; storage counts them */
     int64_t state_us, created_us;
     int64_t idle_us; /* since when it is idle without an allocation; 0: it is not idle */
     struct capacity has;
     const char *devices;     /* its GPUs as JSON text; NULL: not known */
     int failure;             /* enum failure_code of an unusable node; otherwise 0 */
-    const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
-    int64_t booted_us;       /* 0 before hello */
-    int64_t emptied;         /* how often the files of its runs were lost with its root */
+    const char *incarnation; /* the id of the node's root, as the agent reported it; NULL before its
+                                hello */
+    int64_t booted_us;       /* 0 before the agent's hello */
+    int64_t emptied;         /* how often the node lost its root, with the files of its runs */
     const char *errors;      /* JSON array text of BatchAIError while unusable, otherwise NULL */
     const char *why;         /* the message of the last error */
     int64_t machine_id;      /* its machine in the inventory; 0: a local node */
-    bool reclaimed;          /* its machine was taken back for another pool: it leaves */
-    /* it gets no further run; the treatment of its present runs; 0: it may get runs */
+    bool reclaimed; /* true: its machine was taken back for another pool, so the node leaves */
+    /* 0: it may get runs. Otherwise it gets no further run, and this is what happens to its present
+     * runs. */
     enum dealloc_option off;
     enum node_wish wish;
-    enum dealloc_option how; /* with a wish: the treatment of its runs */
-    const char *epoch; /* the epoch in which its state was decided; "": before epochs existed */
+    enum dealloc_option how; /* with a wish: what happens to its runs */
+    const char *epoch; /* the epoch that decided its state; "": a version without epochs did */
 };
 
-/* The container of a run; both NULL: none, or not started. */
+/* The container of a run. Both members are NULL if the run has no container or it was not started
+ * yet. */
 struct container_seen {
-    const char *id;    /* after its start; the runtime's id */
-    const char *error; /* the runtime's message if it did not start */
+    const char *id;    /* the container runtime's id; NULL before the container's start */
+    const char *error; /* the container runtime's message if the container did not start */
 };
 
 /* The set-up task of a node's last preparation, if its front reads it. */
@@ -260,20 +267,22 @@ struct node_setup {
     int failure; /* enum failure_code; 0: success, or running */
     int retries; /* so far */
     int64_t retry_us;
-    const char *why;    /* message of the failure; NULL: none */
-    const char *beside; /* the id of its first try, while it runs beside runs; otherwise NULL */
+    const char *why;    /* the message of the failure; NULL: it has not failed */
+    const char *beside; /* the id of its first try, while it runs at the same time as runs;
+                           otherwise NULL */
     struct container_seen container; /* of the last try */
 };
 
-/* A machine of the inventory. The inventory itself is configuration; this row keeps the state that
- * must survive the daemon. A machine is claimed while a node row names it. */
+/* A machine of the inventory. The inventory itself is configuration; this row stores the state that
+ * must survive a restart of the daemon. A machine is claimed while the row of a node refers to
+ * it. */
 struct machine_row {
     int64_t id;
-    const char *name; /* struct site_machine's */
-    bool drained;     /* gets no further node and no further job */
+    const char *name; /* the name in struct site_machine */
+    bool drained;     /* true: the machine gets no further node and no further job */
     const char *reason;
     const char *facts;  /* node_facts_text() of the last contact, or NULL */
-    int64_t contact_us; /* 0: never */
+    int64_t contact_us; /* 0: there was no contact */
 };
 
 /* A storage account. Its name is unique over all subscriptions, and lower-case. */
@@ -282,21 +291,22 @@ struct storage_account {
     struct scope scope; /* subscription, group, and the account's location */
     const char *name, *sku, *kind, *tags;
     const char *doc; /* its properties as given, as canonical JSON */
-    /* the properties of these services, as canonical JSON; NULL: none */
+    /* The properties of these two services of the account, as canonical JSON; NULL: none were
+     * set. */
     const char *blob_service, *file_service;
     const char *created_by;
     enum prov_state prov_state;
     int64_t created_us, updated_us;
     int64_t key1_us, key2_us; /* when its keys were made */
-    bool implicit;            /* made by a mount; no user has created it yet */
+    bool implicit;            /* a mount made it; no user has created it yet */
 };
 
 #define ACCOUNT_KEY_BYTES 64
-/* Whether an account disables a way of access: "allowSharedKeyAccess" (its keys and their
- * signatures); "allowBlobPublicAccess". */
+/* True: the account disables a way of access. The ways are "allowSharedKeyAccess" (by its keys and
+ * by signatures made with them) and "allowBlobPublicAccess". */
 bool account_forbids(const struct storage_account *account, const char *way);
 
-/* Both keys of an account. Not a row: st_account_keys() unseals them on request. */
+/* Both keys of an account. Not a row: st_account_keys() decrypts them on request. */
 struct account_keys {
     unsigned char key[2][ACCOUNT_KEY_BYTES];
 };
@@ -307,7 +317,7 @@ struct account_keys {
 /* A share (of files) or a container (of blobs). Its content is in its folder. */
 struct share {
     int64_t id;
-    int64_t account_id;  /* 0: it is deleted, and its account may be deleted */
+    int64_t account_id;  /* 0: the share is deleted, and perhaps its account, too */
     const char *account; /* the account's name */
     const char *name;
     enum share_kind kind;
@@ -319,12 +329,12 @@ struct share {
     const char *access_tier;          /* NULL: the service's default */
     enum lease_state lease_state; /* LEASE_EXPIRED is not stored: it follows from lease_until_us */
     const char *lease_id;         /* NULL: there is none */
-    int lease_duration_s;         /* 0: there is no lease; LEASE_INFINITE */
-    int64_t lease_until_us;       /* leased: its end; breaking: when it becomes broken; 0: never */
-    int64_t etag;                 /* grows with each change */
+    int lease_duration_s;         /* 0: there is no lease; or LEASE_INFINITE */
+    int64_t lease_until_us; /* leased: end of the lease; breaking: when it is broken; 0: never */
+    int64_t etag;           /* grows with each change */
     int64_t created_us, updated_us;
     int64_t deleted_us;       /* 0: it is not deleted */
-    const char *subscription; /* of a deleted share; NULL: not known */
+    const char *subscription; /* the subscription of a deleted share; NULL: not known */
 };
 
 enum blob_type { BLOB_NONE, BLOB_BLOCK, BLOB_APPEND };
@@ -332,17 +342,17 @@ enum blob_type { BLOB_NONE, BLOB_BLOCK, BLOB_APPEND };
 /* The properties of a file, directory or blob in addition to its bytes. */
 struct share_item {
     int64_t id, share_id;
-    const char *path;  /* below the share's folder */
-    const char *aside; /* the daemon's file for a name that no file can have; or NULL */
+    const char *path;  /* the path relative to the share's folder */
+    const char *aside; /* the daemon's own file, if no file can have the name; or NULL */
     enum blob_type type;
-    int64_t inode, size, mtime_ns; /* the file for which md5 and blocks hold; otherwise 0 */
-    int64_t revision;              /* grows with each change here; part of its ETag */
-    const char *properties;        /* JSON object text by headers: {"Content-Type": ...}; or NULL */
-    const char *metadata;          /* JSON object text, names spelled as sent; or NULL */
-    const char *tags, *copy;       /* JSON object text, or NULL */
-    const char *blocks;            /* JSON array text, [["ID", size], ...]; or NULL */
-    const char *md5;               /* base64; NULL: not known */
-    enum lease_state lease_state;  /* these four members are like those of struct share */
+    int64_t inode, size, mtime_ns; /* the file that md5 and blocks describe; 0: not known */
+    int64_t revision;              /* grows with each change of this row; part of the item's ETag */
+    const char *properties; /* JSON object text, keys are headers: {"Content-Type": ...}; or NULL */
+    const char *metadata;   /* JSON object text, names spelled as sent; or NULL */
+    const char *tags, *copy;      /* JSON object text, or NULL */
+    const char *blocks;           /* JSON array text, [["ID", size], ...]; or NULL */
+    const char *md5;              /* base64; NULL: not known */
+    enum lease_state lease_state; /* these four members are like those of struct share */
     const char *lease_id;
     int lease_duration_s;
     int64_t lease_until_us;
@@ -359,31 +369,33 @@ enum item_change_kind {
 struct item_change {
     int64_t id;
     enum item_change_kind kind;
-    const char *place; /* the place of the file, as share_item.aside; NULL: its path */
-    int64_t now_inode, now_mtime_ns;           /* the new file; 0: removed */
+    const char *place; /* where the file is, like share_item.aside; NULL: at its path */
+    int64_t now_inode, now_mtime_ns;           /* the new file; 0: the file is removed */
     bool was_there;                            /* there was a former file */
     int64_t was_inode, was_size, was_mtime_ns; /* the facts of the former file */
-    bool was_noted;                            /* there was a former row */
+    bool was_noted;                            /* there was a former row of the item */
     struct share_item was;                     /* the former item; share and path are always set */
 };
 
-/* A small blob whose file may not be on disk yet, or a few bytes at its end. */
+/* A copy of a small blob, or of a few bytes added to a file's end, because the file's own bytes may
+ * not be on disk yet. */
 struct kept_put {
     int64_t id, share_id;
     const char *path, *aside; /* as in struct share_item */
     int64_t inode, mtime_ns;  /* of the file, to recognize the file that was put */
     const char *boot;         /* the boot id of the kernel at the write */
-    const char *bytes;        /* not terminated */
+    const char *bytes;        /* n bytes, without a NUL */
     size_t n;
     int64_t was_inode, was_mtime_ns; /* the file that it replaced; 0: none */
-    bool grows;                      /* the bytes are added to the file, */
-    int64_t grows_from;              /* which had this size before */
+    bool grows;                      /* true: the bytes were added to a file */
+    int64_t grows_from;              /* the size of that file before */
 };
 
 /* The state of a blob at an instant. */
 struct blob_snapshot {
     int64_t taken_us;
-    /* aside: never NULL; the facts are those of the blob's file at that time; there is no lease */
+    /* item.aside is never NULL. The other members describe the blob's file at that time, without a
+     * lease. */
     struct share_item item;
 };
 
@@ -395,26 +407,27 @@ struct vault {
     const char *tags; /* JSON object text, or NULL */
     const char *doc;  /* {"properties": {...}} */
     const char *created_by;
-    int64_t retention_us; /* how long it can be recovered after its deletion */
+    int64_t retention_us; /* how long the vault can be recovered after its deletion */
     int64_t created_us, updated_us;
     int64_t deleted_us, purge_us; /* 0 unless it is soft-deleted */
 };
 
-/* A secret of a vault. Its name stays taken while it is soft-deleted. */
+/* A secret of a vault. While it is soft-deleted, no other secret can get its name. */
 struct secret {
     int64_t id, vault_id;
     const char *name;
     int64_t deleted_us, purge_us; /* 0 unless it is soft-deleted */
 };
 
-/* A secret that a run refers to by its URL, with the value read; st_run_secret_get() unseals it. */
+/* A secret to which a run refers by its URL. The row contains the value that was read;
+ * st_run_secret_get() decrypts it. */
 struct run_secret {
     int64_t run_id;
     int attempt;
     const char *url;
 };
 
-/* A value of a secret; st_secret_value() unseals it. */
+/* A version of a secret. st_secret_value() decrypts its value. */
 struct secret_version {
     int64_t id, secret_id;
     const char *version; /* 32 hexadecimal digits */
@@ -422,22 +435,23 @@ struct secret_version {
     int64_t not_before_s, expires_s; /* seconds since 1970; 0: not given */
     const char *content_type, *tags; /* or NULL; tags as JSON object text */
     int64_t created_us, updated_us;
-    const char *name; /* the name of the secret; of the secret, too: */
+    const char *name; /* the name of the secret; the next two members are the secret's, too */
     int64_t deleted_us, purge_us;
 };
 
-/* Azure Batch AI's object id and application id in every directory. It never logs in. */
+/* The object id and application id of the service Azure Batch AI itself, in every directory. It
+ * never logs in. */
 #define BATCHAI_PRINCIPAL "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
 
-/* A principal in the directory: a user; a service principal; or the application of a service
- * principal, with its secrets. */
+/* A principal in the directory: a user, a service principal, or the application of a service
+ * principal, which has the secrets. */
 struct identity {
     int64_t id;
     const char *object_id;
     const char *app_id; /* the login name of a service principal; NULL: a user */
     enum identity_kind kind;
-    const char *name;    /* a user's is user@domain */
-    const char *display; /* for people */
+    const char *name;    /* of a user: user@domain */
+    const char *display; /* the name that people see */
     int64_t created_us;
     const char *created_by;
 };
@@ -446,7 +460,7 @@ struct identity {
 struct credential {
     int64_t id, identity_id;
     const char *key_id; /* a GUID */
-    const char *hint;   /* the first characters of a secret; NULL: a password */
+    const char *hint;   /* the first characters of a client secret; NULL: a user's password */
     const char *hash;
     const char *display;        /* or NULL */
     int64_t starts_us, ends_us; /* ends_us 0: never */

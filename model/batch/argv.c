@@ -41,7 +41,7 @@ static const char *take_word(const char *s, char **to)
 size_t batch_argv(struct arena *a, const char *command_line, const char ***out)
 {
     size_t len = strlen(command_line), n = 0;
-    /* Every word but the last takes at least a character and a blank. */
+    /* Every word except the last takes at least two bytes of the text: a character and a blank. */
     const char **argv = arena_alloc(a, (len / 2 + 2) * sizeof *argv);
     char *to = arena_alloc(a, len + 2);
     const char *s = command_line;

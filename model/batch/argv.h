@@ -12,8 +12,9 @@
 
 #include "lib/arena.h"
 
-/* The words, followed by a NULL; all in the arena. An open quote ends with the text. Returns how
- * many. */
+/* Splits the command line into words: *out is an array of the words, followed by a NULL, in the
+ * arena. A quote that is never closed reaches to the end of the text. Returns the number of
+ * words. */
 size_t batch_argv(struct arena *a, const char *command_line, const char ***out);
 
 #endif

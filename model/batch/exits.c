@@ -20,8 +20,9 @@ static bool succeeded(enum batch_end how, int exit_code)
     return how == BATCH_END_EXIT && exit_code == 0;
 }
 
-/* Order of precedence: a single code, a range with the code, a failed upload afterwards, the
- * default. The default does not apply to exit code 0. */
+/* Returns the options that the user gave for this end; NULL: none. Order of precedence: the rule
+ * for the single exit code, a rule for a range of codes, the rule for a failed upload of output
+ * files, the default rule. The default rule does not apply to exit code 0. */
 static const struct batch_exit_options *said(const struct batch_exit_conditions *c,
                                              enum batch_end how, int exit_code)
 {

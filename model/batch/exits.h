@@ -9,14 +9,14 @@
 
 enum batch_end {
     BATCH_END_EXIT,           /* with an exit code */
-    BATCH_END_PRE_PROCESSING, /* its files were not available, or its directories could not be made
-                               */
+    BATCH_END_PRE_PROCESSING, /* its files or directories could not be prepared */
     BATCH_END_UPLOAD,         /* its output could not be uploaded */
-    BATCH_END_OTHER           /* terminated, or time limit */
+    BATCH_END_OTHER           /* a user terminated the task, or its time limit was reached */
 };
 
-/* Both members of the result are set. Default: none and satisfy after exit code 0, terminate and
- * block after any other end. */
+/* Always sets both members of the result. Without a rule of the user: after exit code 0, no action
+ * on the job and the dependency is satisfied; after any other end, the job is terminated and
+ * dependent tasks are blocked. */
 struct batch_exit_options batch_exit_means(const struct batch_exit_conditions *c,
                                            enum batch_end how, int exit_code);
 

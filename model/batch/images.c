@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of images, sorted by their agents, and the search in it. Static and constant; any
+ * The table of images, grouped by their agents, and the search in it. Static and constant; any
  * thread.
  */
 #include "model/batch/images.h"
@@ -23,9 +23,9 @@
             "DockerCompatible", NULL                                                               \
     }
 
-/* Sources: learn.microsoft.com, "Provision Linux nodes in Batch pools" (publishers, offers, agents,
- * 2018 to today) and "Ubuntu-HPC and AlmaLinux-HPC VM images"; for the names of plans: the Azure
- * Marketplace. */
+/* Sources: the pages "Provision Linux nodes in Batch pools" (publishers, offers and agents, from
+ * 2018 on) and "Ubuntu-HPC and AlmaLinux-HPC VM images" of learn.microsoft.com; for the names of
+ * plans, the Azure Marketplace. */
 static const struct batch_image images[] = {
     {LINUX("ubuntu 16.04"), "UbuntuServer", "16.04-LTS", false, true, NULL, NULL},
     {"batch.node.ubuntu 16.04", "microsoft-azure-batch", "ubuntu-server-container", "16-04-lts",
@@ -105,7 +105,7 @@ bool batch_agent_is_windows(const char *agent)
 
 bool batch_pool_is_windows(const char *doc)
 {
-    /* Most documents need not be parsed. */
+    /* Most documents contain neither text and need not be parsed. */
     if (!strcasestr(doc, "batch.node.windows") && !strstr(doc, "cloudServiceConfiguration"))
         return false;
     json_t *pool = json_loads(doc, 0, NULL);

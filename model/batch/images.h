@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The images of virtual machines that pools may select. The software on a node is that of its
- * machine; an image only decides whether commands are in the language of Linux or of Windows.
+ * The images of virtual machines that pools may select. No image is installed: a node has the
+ * software of its machine. The image only decides whether the command lines of tasks are for Linux
+ * or for Windows.
  */
 #ifndef MODEL_BATCH_IMAGES_H
 #define MODEL_BATCH_IMAGES_H
@@ -14,7 +15,7 @@ struct batch_image {
     const char *publisher, *offer, *sku;
     bool windows, verified;
     const char *capabilities; /* separated by commas; NULL: none */
-    const char *end;          /* end of Batch's support, an instant; NULL: not known */
+    const char *end; /* the instant when Azure Batch ends its support, as a text; NULL: not known */
 };
 
 /* Images of one agent are adjacent. */
@@ -24,8 +25,8 @@ const struct batch_image *batch_image_find(const char *publisher, const char *of
                                            const char *sku);
 /* Whether an agent of this name is for Windows. */
 bool batch_agent_is_windows(const char *agent);
-/* Whether the document of a pool selects an agent for Windows, or a cloud service: that always has
- * Windows. */
+/* Whether the document of a pool selects an agent for Windows, or a cloud service, whose nodes
+ * always run Windows. */
 bool batch_pool_is_windows(const char *doc);
 
 #endif

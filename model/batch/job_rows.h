@@ -30,7 +30,7 @@ enum batch_task_state {
     BATCH_TASK_COMPLETED = 4
 };
 enum batch_result { BATCH_RESULT_NONE = 0, BATCH_SUCCESS = 1, BATCH_FAILURE = 2 };
-/* The treatment of the running tasks of a job that is disabled. */
+/* What happens to the running tasks of a job when a user disables the job. */
 enum batch_disable {
     BATCH_DISABLE_REQUEUE = 1,
     BATCH_DISABLE_TERMINATE = 2,
@@ -38,26 +38,27 @@ enum batch_disable {
 };
 enum batch_on_all { BATCH_ALL_NO_ACTION = 1, BATCH_ALL_TERMINATE = 2 };
 enum batch_on_failure { BATCH_FAILURE_NO_ACTION = 1, BATCH_FAILURE_EXIT_OPTIONS = 2 };
-/* The treatment of a task whose run is being ended. */
+/* What happens to a task after its run has been ended. */
 enum batch_fate {
-    BATCH_FATE_OWN = 0,       /* the end of its run is its end */
-    BATCH_FATE_REQUEUE = 1,   /* it is active again: it waits for a node */
-    BATCH_FATE_TERMINATE = 2, /* it becomes completed, because a user terminated it */
-    BATCH_FATE_DELETE = 3,    /* it is removed */
-    BATCH_FATE_AGAIN = 4      /* it becomes completed, because a user terminated it, and then active
-                                 again, because a user reactivated it since */
+    BATCH_FATE_OWN = 0,       /* the task ends with the run, with the run's result */
+    BATCH_FATE_REQUEUE = 1,   /* the task becomes active again and waits for a node */
+    BATCH_FATE_TERMINATE = 2, /* the task becomes completed, because a user terminated it */
+    BATCH_FATE_DELETE = 3,    /* the task is removed */
+    BATCH_FATE_AGAIN = 4      /* the task becomes completed, because a user terminated it, and then
+                                 active again, because a user has reactivated it since */
 };
 /* The state of a task's files on its node. */
 enum batch_files {
     BATCH_FILES_NONE = 0, /* it never ran */
     BATCH_FILES_THERE = 1,
-    BATCH_FILES_CLEANED = 2 /* their time was up */
+    BATCH_FILES_CLEANED = 2 /* removed, because their retention time was over */
 };
 
 extern const struct enum_name batch_job_state_names[], batch_task_state_names[],
     batch_result_names[], batch_disable_names[], batch_on_all_names[], batch_on_failure_names[];
 
-/* The tasks of a job on each of its nodes, before its first task there and after its last. */
+/* Tasks that a job runs on each of its nodes: the preparation task before the job's first task on
+ * the node, the release task after the end of the job. */
 enum batch_chore_kind { BATCH_PREPARATION = 1, BATCH_RELEASE = 2 };
 enum batch_chore_state { BATCH_CHORE_RUNNING = 1, BATCH_CHORE_COMPLETED = 2 };
 
@@ -82,24 +83,24 @@ struct batch_job {
     const char *name;
     const char *doc, *created_by;
     enum batch_job_state state, was; /* was: the previous state; 0: none */
-    int64_t state_us, was_us;        /* since when it has been in each state */
+    int64_t state_us, was_us;        /* when the present and the previous state began */
     int64_t created_us;
     int64_t updated_us; /* the last write of a user: for its ETag */
     int64_t start_us, end_us;
     int64_t limit_us;      /* its time limit; 0: none */
-    const char *pool_name; /* the pool of its tasks; "": none */
+    const char *pool_name; /* the pool of its tasks; "": no pool yet */
     int priority;          /* -1000 to 1000 */
-    int max_parallel;      /* the most tasks that may run at once; BATCH_UNLIMITED */
+    int max_parallel;      /* the most tasks that may run at once, or BATCH_UNLIMITED */
     bool depends;          /* its tasks may depend on each other */
     bool prepares;         /* it has a preparation task */
     enum batch_auto_life auto_life;
     enum batch_on_all on_all;
     enum batch_on_failure on_failure;
-    enum batch_disable disable; /* while it is being disabled; otherwise 0 */
+    enum batch_disable disable; /* 0 unless the job is being disabled */
     const char *reason;         /* why it was terminated; NULL: it was not */
     const char *failure;        /* its schedulingError as JSON text; NULL: none */
     int64_t schedule_id;        /* the schedule that made it; 0: none */
-    int number; /* its number among the jobs of its schedule, from 1; without a schedule 1 */
+    int number; /* the how-manieth job of its schedule it is, from 1; always 1 without a schedule */
 };
 
 /* The number of a job's tasks in each state; triggers update it. */
@@ -111,13 +112,13 @@ struct batch_counts {
     struct usage_measured used; /* without memory */
 };
 
-/* A job to which nodes of its pool are barred. */
+/* A job that may not use some nodes of its pool. */
 struct batch_barred {
     int64_t id;
     int priority;
-    bool has_left;  /* other nodes of the pool are in service */
+    bool has_left;  /* the pool has nodes in service that the job may use */
     bool ready;     /* has a task that may get a run */
-    int64_t queued; /* tasks with a run that waits */
+    int64_t queued; /* the number of tasks whose run waits for nodes */
 };
 
 /* How many tasks have ended on a node. */
@@ -138,7 +139,7 @@ struct batch_task {
     int exit_code;
     enum batch_result result;
     int retries, requeues; /* how often it was tried again after a failure, and for other reasons */
-    int64_t retry_us, requeue_us; /* when that was last */
+    int64_t retry_us, requeue_us; /* the instants of the last retry and of the last requeue */
     const char *failure;          /* its failureInfo as JSON text; NULL: it has not failed */
     struct container_seen container;
     const char *pool_name; /* its last pool; NULL: it never ran */
@@ -148,15 +149,15 @@ struct batch_task {
     bool satisfies; /* its completion satisfies dependent tasks */
     enum batch_fate fate;
     enum batch_files files;
-    int64_t files_until_us; /* when they are removed; 0: with the task */
-    int64_t emptied;        /* nd->emptied of its node, when it got that node */
+    int64_t files_until_us; /* when its files are removed; 0: when the task is removed */
+    int64_t emptied;        /* the value of nd->emptied when the task got its node */
     unsigned manager;       /* enum batch_manager; 0: not a manager task */
-    /* Members of its job: */
+    /* Copied from the row of its job: */
     const char *job_name;
     int job_number;
     int64_t account_id;
 };
-/* Whether its node has lost its files. */
+/* True: the node has lost the task's files since the task got the node. */
 static inline bool batch_files_lost(const struct batch_task *t, const struct node *nd)
 {
     return t->emptied != nd->emptied;
@@ -168,7 +169,8 @@ struct batch_chore {
     enum batch_chore_kind kind;
     const char *pool_name, *node_name;
     int64_t node_id; /* 0: the node is gone */
-    int64_t up_us;   /* since when the node had been up; 0: it was wiped afterwards */
+    int64_t up_us;   /* nd->state_us when the task began: since when the node had been ready; 0: the
+                        node was wiped since */
     enum batch_chore_state state;
     int64_t start_us, end_us;
     bool has_exit_code;
@@ -178,7 +180,7 @@ struct batch_chore {
     int64_t retry_us;
     const char *failure; /* its failureInfo as JSON text; NULL: it has not failed */
     struct container_seen container;
-    /* Members of its job: */
+    /* Copied from the row of its job: */
     const char *job_name;
     int job_number;
 };
@@ -187,7 +189,7 @@ struct batch_chore {
  * the task itself. */
 struct batch_subtask {
     int64_t id, task_id;
-    int number; /* of its node, from 1 */
+    int number; /* the number of its node among the task's nodes, from 1; the first node is 0 */
     const char *node_name;
     int64_t emptied; /* as in struct batch_task */
     enum batch_task_state state, was;

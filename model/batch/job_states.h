@@ -21,10 +21,10 @@ enum batch_job_event {
 };
 
 enum batch_task_event {
-    BATCH_TASK_EV_PREPARE, /* it has a node, and that is being prepared for its job */
-    BATCH_TASK_EV_START,   /* it has a node */
-    BATCH_TASK_EV_END,     /* it is completed, with any result */
-    BATCH_TASK_EV_AGAIN,   /* it waits for a node once more */
+    BATCH_TASK_EV_PREPARE, /* the task got a node; the job's preparation task runs there first */
+    BATCH_TASK_EV_START,   /* the task got a node and begins to run */
+    BATCH_TASK_EV_END,     /* the task becomes completed, with any result */
+    BATCH_TASK_EV_AGAIN,   /* the task is requeued and waits for a node again */
     BATCH_TASK_EV_REACTIVATE,
     BATCH_TASK_EVENTS
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Computes the state from the row and the result of its preparation; the order of the tests is the
- * order of precedence. Pure; any thread.
+ * Computes the state of a node from its row and from the result of its preparation. If several
+ * conditions hold, the first test in the code decides. Pure; any thread.
  */
 #include "model/batch/node_states.h"
 

@@ -29,7 +29,8 @@ enum batch_node_state {
 /* The names of states in lower case, and the names of the counts of nodes in these states. */
 extern const struct enum_name batch_node_state_names[], batch_node_count_names[];
 
-/* `start_task_runs`: the row of its set-up task is in state running. */
+/* Computes the node's state. `start_task_runs`: the row of the node's start task is in state
+ * running. */
 enum batch_node_state batch_node_state(const struct node *nd, bool start_task_runs);
 
 #endif

@@ -38,7 +38,8 @@ static bool in_class(const char *p, const char *end, char c)
     return found != negated;
 }
 
-/* Matches one element of the pattern at *p with a character; moves *p past the element. */
+/* True: the element of the pattern at *p matches the character c. In both cases moves *p past the
+ * element. */
 static bool match_one(const char **p, char c)
 {
     const char *end = **p == '[' ? class_end(*p) : NULL;
@@ -47,7 +48,8 @@ static bool match_one(const char **p, char c)
     return same && c != '/';
 }
 
-/* The most backtracks of a pattern's stars for one name, so that no pattern takes forever. */
+/* The most steps of the comparison of a pattern with one name; after them the name does not match.
+ * Without this limit, some patterns with many stars would take forever. */
 #define TRIES_MAX 100000
 
 static bool begins_hidden(const char *path, const char *s)
@@ -55,7 +57,7 @@ static bool begins_hidden(const char *path, const char *s)
     return *s == '.' && (s == path || s[-1] == '/');
 }
 
-/* `path` is the whole text, s the rest. */
+/* True: the pattern p matches s, the rest of `path`. `tries` counts the steps. */
 static bool match(const char *p, const char *path, const char *s, int *tries)
 {
     while (*p) {
@@ -112,7 +114,8 @@ static bool is_wild(const char *text, size_t n)
     return false;
 }
 
-/* Removes the last part of base ("wd/x" -> "wd"); false: there is no parent. */
+/* Removes the last part of `base` ("wd/x" becomes "wd"). False: `base` is empty and has no
+ * parent. */
 static bool go_up(char *base)
 {
     char *slash = strrchr(base, '/');

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The document of a pool of Azure Batch as plain structs; spec.h has the common rules.
+ * The document of a pool of Azure Batch as plain structs; spec.h describes the rules that are
+ * common to these structs.
  */
 #ifndef MODEL_BATCH_POOL_SPEC_H
 #define MODEL_BATCH_POOL_SPEC_H
@@ -24,7 +25,7 @@ struct batch_start_task {
 struct batch_user_account {
     const char *name, *password; /* the password is secret */
     enum batch_elevation elevation;
-    int uid, gid;                /* on Linux; both 0: the node chooses them */
+    int uid, gid;                /* on Linux; if both are 0, the node chooses them */
     const char *ssh_private_key; /* secret; NULL: none */
 };
 
@@ -46,9 +47,10 @@ struct batch_mount {
 
 struct batch_pool_spec {
     int slots;
-    int fill;                                 /* enum batch_fill */
-    int job_order;                            /* enum batch_job_order; 0: an older version's pool */
-    bool communicates;                        /* nodes may communicate with each other */
+    int fill;          /* enum batch_fill */
+    int job_order;     /* enum batch_job_order; 0: the pool was made by an api-version without this
+                          property */
+    bool communicates; /* nodes may communicate with each other */
     struct batch_pool_containers *containers; /* NULL: tasks have no containers */
     struct batch_start_task *start_task;      /* NULL: none */
     struct batch_user_account *users;
@@ -57,17 +59,18 @@ struct batch_pool_spec {
     size_t n_users, n_mounts, n_packages;
 };
 
-/* `secrets` is the unsealed JSON text, or NULL. */
+/* `secrets` is the decrypted JSON text with the document's secrets, or NULL. */
 int batch_pool_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_pool_spec *out, struct err *e) MUST_CHECK;
-/* Like batch_pool_decode(), for a document that `k` keeps parsed. */
+/* Like batch_pool_decode(), without secrets, and with the parsed document taken from the cache
+ * `k`. */
 int batch_pool_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
                            struct batch_pool_spec *out, struct err *e) MUST_CHECK;
 /* Decodes a document that is not stored, without its secrets. */
 void batch_pool_asks(struct arena *a, const json_t *doc, struct batch_pool_spec *out);
 
-/* Makes the row of a pool from its document, which has the id. Does not set account, creator,
- * instants and `doc`. Texts are in the arena. */
+/* Makes the row of a pool from its document, which contains the pool's id. Does not set the
+ * account, the creator, the instants and `doc`. Texts are in the arena. */
 void batch_pool_of_doc(struct arena *a, const json_t *doc, struct batch_pool *p);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The management plane of Azure Batch (Microsoft.Batch): its api-versions as bits for rows of
- * routes and of properties, and the tables of its resources, for the engine of model/schema.h. No
- * table of another service has these bits.
+ * The management plane of Azure Batch (Microsoft.Batch): its api-versions as bits, for the rows of
+ * routes and of properties, and the tables of its resources, which the functions of model/schema.h
+ * read. The tables of other services use other bits.
  */
 #ifndef MODEL_BATCH_RM_H
 #define MODEL_BATCH_RM_H
@@ -36,34 +36,36 @@ enum rm_version { RM_VERSIONS(RM_VERSION_BIT) };
 #undef RM_VERSION_INDEX
 #undef RM_VERSION_BIT
 
-/* Sets of versions for rows: since a version, until a version, and both. */
+/* Sets of versions for rows: all versions from one on, all up to one (inclusive), and all between
+ * two (inclusive). */
 #define RM_ALL              ((1U << RM_VERSION_COUNT) - 1)
 #define RM_SINCE(bit)       (RM_ALL & ~((unsigned)(bit)-1))
 #define RM_UNTIL(bit)       (2 * (unsigned)(bit)-1)
 #define RM_WITHIN(from, to) (RM_SINCE(from) & RM_UNTIL(to))
 
-/* "2022-10-01" -> RM_2022_10; 0: not served. And back (static string). */
+/* Converts "2022-10-01" to RM_2022_10 (0: the version is not served), and back (a static
+ * string). */
 unsigned rm_version_from_name(const char *name);
 const char *rm_version_name(unsigned version);
 
-/* rm_application.c. Versions up to 2017-09-01 have all properties of an application beside its
- * id. */
+/* In rm_application.c. The schemas "flat" are for versions up to 2017-09-01, in which all
+ * properties stand beside the id, without a member "properties". */
 extern const struct schema schema_rm_application, schema_rm_application_flat, schema_rm_package,
     schema_rm_package_flat, schema_rm_activation;
-/* rm_pool.c. For these two schemas, schema_accept() moves secrets out of the document. The document
- * has the property names of the data plane; only its nesting differs. */
+/* In rm_pool.c. For these two schemas, schema_accept() moves secrets out of the document. The
+ * document has the property names of the data plane; only its nesting differs. */
 extern const struct schema schema_rm_pool, schema_rm_pool_properties;
-/* tables_certificate.c */
+/* In tables_certificate.c. */
 extern const struct schema schema_rm_certificate, schema_rm_certificate_properties;
-/* rm_account.c. The second is for the body of a PATCH. */
+/* In rm_account.c. schema_batch_account_update is for the body of a PATCH. */
 extern const struct schema schema_batch_account, schema_batch_account_update,
     schema_batch_account_name, schema_batch_key_name;
 
-/* The name of the storage account that is a Batch account's auto-storage, from its document; NULL:
- * none. In the arena. */
+/* Reads the document of a Batch account and returns the name of the storage account that is its
+ * auto-storage, in the arena; NULL: none. */
 const char *batch_auto_storage(struct arena *a, const char *account_doc);
-/* Whether an account's allowedAuthenticationModes contain this mode, from its document; without the
- * list all modes are allowed. */
+/* True: the list allowedAuthenticationModes in the account's document contains this mode, or the
+ * document has no such list, so that all modes are allowed. */
 bool batch_account_allows(const char *account_doc, const char *mode);
 
 #endif

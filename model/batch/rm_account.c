@@ -205,7 +205,8 @@ bool batch_account_allows(const char *account_doc, const char *mode)
 {
     static const char modes[] = "allowedAuthenticationModes";
     if (!strstr(account_doc, modes))
-        return true; /* true for nearly all accounts; each request of the data plane asks */
+        return true; /* a fast path for nearly all accounts, because each request of the data plane
+                        calls this */
     json_t *doc = json_loads(account_doc, 0, NULL);
     const json_t *given = json_object_get(json_object_get(doc, "properties"), modes);
     bool found = json_array_size(given) == 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Applications and their packages in the resource manager: up to 2017-09-01 flat, with the packages
- * in their application, then as separate resources.
+ * The tables of applications and their packages in the resource manager. Up to version 2017-09-01
+ * they are flat, and an application contains its packages; later the packages are separate
+ * resources.
  */
 #include "model/batch/rm.h"
 #include "model/schema/tables.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pools in the resource manager: names, words and versions of properties. Their canonical names are
- * those of the data plane, and its tables (tables_pool.c) check the values: numbers have no bounds
- * here (.min = INT32_MIN). Only the nesting differs, and rm_words.c converts it.
+ * Pools in the resource manager: the names of properties, the words of their enums, and their
+ * versions. The canonical names are the names in the data plane. The data plane's tables
+ * (tables_pool.c) check the values, so numbers have no bounds here (.min = INT32_MIN). Only the
+ * nesting differs, and rm_words.c converts it.
  */
 #include "model/batch/rm.h"
 
@@ -10,7 +11,7 @@
 #include "model/batch/tables_vm.h"
 #include "model/schema/tables.h"
 
-/* The numbers are local to these tables: documents have words. */
+/* Only these tables use the numbers: documents contain the words. */
 static const struct enum_name elevations[] = {{1, "NonAdmin"}, {2, "Admin"}, {0, NULL}};
 static const struct enum_name scopes[] = {{1, "Task"}, {2, "Pool"}, {0, NULL}};
 static const struct enum_name work_dirs[] = {
@@ -461,7 +462,7 @@ static const struct field policy_rows[] = {
 };
 static SCHEMA(policy, policy_rows, "TaskSchedulingPolicy");
 
-/* With KEEP_EMPTY an empty value removes the old value. */
+/* In rows with KEEP_EMPTY, an empty value in a request removes the old value. */
 static const struct field properties_rows[] = {
     TEXT("displayName"),
     TIME("lastModified", READONLY),

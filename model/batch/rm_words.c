@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Properties that the resource manager and the data plane of Azure Batch share: a table with the
- * place of each property in the JSON of either plane, and conversions where the two forms differ.
- * New references are the caller's. Pure; any thread.
+ * place of each property in the JSON of both, and conversions where the two forms differ. The
+ * caller owns new references. Pure; any thread.
  */
 #include "model/batch/rm_words.h"
 
@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The place of a document's members in the body, if it differs. `size`: the member is in
- * columns. */
+/* Members of the document whose place in the body of a request differs: their name in the data
+ * plane, and their path in the body. `size`: the member belongs to the pool's size, which is stored
+ * in columns. */
 static const struct moved {
     const char *plane, *path;
     bool size;

@@ -12,20 +12,21 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-/* The document's members for the given properties, to be accepted by the data plane's table; a
- * removed member (startTask: {}) is null. ERR_INVALID_PROPERTY: an invalid id. */
+/* Converts the given properties to members of the document, which the data plane's table must still
+ * check. A member that the request removes (startTask: {}) becomes null. ERR_INVALID_PROPERTY: the
+ * properties contain an invalid id. */
 int rm_pool_to_plane(const json_t *properties, json_t **out, struct err *e) MUST_CHECK;
-/* The properties of a document, without the pool's size, because that is in columns. `account`: its
- * resource id, the parent of applications and certificates. */
+/* Converts a document to properties, without the pool's size, which is stored in columns. `account`
+ * is the resource id of the Batch account, the parent of applications and certificates. */
 json_t *rm_pool_from_plane(const json_t *doc, const char *account);
-/* Whether a member of a document belongs to the pool's size. */
+/* True: the document's member of this name belongs to the pool's size. */
 bool rm_pool_is_size(const char *name);
 /* The place of a data plane's property in a body: "startTask.commandLine" ->
  * "properties.startTask.commandLine". In the arena. */
 const char *rm_pool_place(struct arena *a, const char *path);
 
-/* Splits a certificate's name, "sha1-0a0e4f". False: not such a name; otherwise both parts are in
- * the arena. */
+/* Splits the name of a certificate ("sha1-0a0e4f") into two parts in the arena. False: the text is
+ * not such a name. */
 bool rm_certificate_name(struct arena *a, const char *name, const char **algorithm,
                          const char **thumbprint);
 

@@ -40,7 +40,7 @@ struct batch_size {
     const char *errors;         /* JSON array text of the last resize's ResizeErrors, or NULL */
 };
 
-/* When and how a formula decides on the size. */
+/* Automatic scaling: the formula that computes the pool's size, and when it is evaluated. */
 struct batch_auto_scale {
     bool enabled;
     const char *formula; /* or NULL */
@@ -48,31 +48,32 @@ struct batch_auto_scale {
     const char *run; /* JSON text of the last AutoScaleRun, or NULL */
 };
 
-/* A pool: the document of a pool of the core, and with the core's id. */
+/* The part of a pool that only Azure Batch has. `id` is also the id of the pool in the core (struct
+ * pool). */
 struct batch_pool {
     int64_t id, account_id;
     const char *account; /* its name */
     const char *name;
-    const char *doc; /* as given; members that change by themselves are in columns */
+    const char *doc; /* as the user sent it; members that the daemon changes are in columns */
     const char *created_by;
     enum batch_pool_state state;
     int64_t state_us, created_us;
-    int64_t updated_us; /* the last user write, for the ETag */
+    int64_t updated_us; /* when a user last changed the pool, for the ETag */
     struct batch_size size;
     struct batch_auto_scale scaling;
     const char *vm_size;         /* upper-case */
     enum dealloc_option dealloc; /* of the last resize */
-    int slots;                   /* the most tasks at once on a node */
-    bool spread;                 /* nodes are filled evenly; otherwise one after the other */
-    int has_dedicated, has_low;  /* nodes */
+    int slots;                   /* the most tasks that run at once on a node */
+    bool spread; /* tasks are spread over the nodes; false: one node is filled first */
+    int has_dedicated, has_low; /* the present numbers of nodes */
 };
 
-/* An application of a Batch account: a name for packages. */
+/* An application of a Batch account: a name under which packages are stored. */
 struct batch_application {
     int64_t id, account_id;
     const char *name;
     const char *display_name, *default_version; /* or NULL */
-    bool allow_updates;                         /* a package may be replaced by another upload */
+    bool allow_updates;                         /* a new upload may replace a package */
     const char *tags;                           /* JSON text, or NULL */
     int64_t created_us, updated_us;
 };
@@ -81,7 +82,7 @@ struct batch_application {
 struct batch_package {
     int64_t id, application_id;
     const char *application, *name; /* name: the version */
-    const char *format;             /* NULL until it is active, like `hash` */
+    const char *format;             /* `format` and `hash` are NULL until the package is active */
     const char *hash;               /* SHA-256 of the archive, in hexadecimal digits */
     int64_t size;                   /* its bytes */
     const char *tags;               /* JSON text, or NULL */

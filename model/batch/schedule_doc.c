@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads when a schedule makes jobs out of its stored document.
+ * Reads the stored document of a job schedule: when the schedule makes jobs, and their documents.
  */
 #include "model/batch/schedule_doc.h"
 

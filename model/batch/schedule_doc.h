@@ -16,10 +16,10 @@ struct batch_times {
 };
 void batch_times_read(const char *doc, struct batch_times *out);
 
-/* The document of a job of this name that the schedule makes; in the arena. */
+/* Makes the document of a job that the schedule creates under this name; in the arena. */
 const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char *name);
-/* The secrets of a job, from the schedule's secrets (NULL: none) whose paths begin with the
- * specification. NULL: none. */
+/* Returns the secrets of a job: those secrets of the schedule (NULL: none) whose paths begin with
+ * the job specification. NULL: the job has none. */
 const char *batch_schedule_job_secrets(struct arena *a, const char *secrets);
 
 #endif

@@ -32,14 +32,14 @@ struct batch_schedule {
     const char *doc; /* canonical JSON */
     const char *created_by;
     enum batch_schedule_state state, was; /* was: the previous state; 0: none */
-    int64_t state_us, was_us;             /* since when it has been in each state */
+    int64_t state_us, was_us;             /* when the present and the previous state began */
     int64_t created_us;
     int64_t updated_us; /* the last write of a user: for its ETag */
     int64_t end_us;
-    int64_t next_us;            /* when it makes its next job; 0: never */
+    int64_t next_us;            /* when the schedule makes its next job; 0: never */
     int64_t until_us, after_us; /* doNotRunUntil and doNotRunAfter, for filters; 0: not given */
-    int number;                 /* of the last job that it made; 0: none yet */
-    const char *auto_pool;      /* the automatic pool for all its jobs; NULL: none */
+    int number;                 /* the number of the last job that the schedule made; 0: none yet */
+    const char *auto_pool; /* the automatic pool that all jobs of the schedule use; NULL: none */
 };
 
 struct batch_certificate {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens the document of a job or task, with its secrets, and decodes it by its table of rows into a
- * struct that begins with the usual values; renders the text of a failure. Pure; all results are in
- * the caller's arena.
+ * Opens the document of a job or task, with its secrets, and decodes it by its property table into
+ * a struct that starts with the default values. Also makes the JSON text of a failure. Pure; all
+ * results are in the caller's arena.
  */
 #include "model/batch/spec.h"
 
@@ -50,7 +50,7 @@ static int decode_kept(struct kept_docs *k, struct arena *a, const struct schema
     return 0;
 }
 
-/* Documents of versions without slots have one. */
+/* A document of an api-version without the property of slots needs one slot. */
 static const struct batch_task_spec usual_task = {.slots = 1};
 static const struct batch_job_spec usual_job = {.max_parallel = BATCH_UNLIMITED,
                                                 .on_all = BATCH_ALL_NO_ACTION,

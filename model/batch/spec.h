@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The documents of Azure Batch's jobs and tasks as plain structs. Everything is in the arena.
- * Absent texts are NULL, absent numbers 0 without another note.
+ * Absent texts are NULL; absent numbers are 0 unless a comment gives another value.
  */
 #ifndef MODEL_BATCH_SPEC_H
 #define MODEL_BATCH_SPEC_H
@@ -37,7 +37,7 @@ extern const struct enum_name batch_elevation_names[], batch_user_scope_names[],
     batch_upload_when_names[], batch_job_action_names[], batch_dependency_action_names[],
     batch_work_dir_names[];
 
-/* A source: http_url, container_url, or auto_container. */
+/* Exactly one of http_url, container_url and auto_container is set: the source of the file. */
 struct batch_resource_file {
     const char *http_url, *container_url, *auto_container;
     const char *prefix; /* prefix of the names of a container's blobs */
@@ -62,12 +62,12 @@ struct batch_package_ref {
 };
 
 struct batch_user {
-    const char *name; /* a user account of the pool; NULL: an automatic account */
+    const char *name; /* a user account of the pool; NULL: an account that the node makes */
     enum batch_user_scope scope;
     enum batch_elevation elevation;
 };
 
-/* The effects of a task's end. 0: not given. */
+/* The effects of a task's end on its job and on dependent tasks. 0: the user gave none. */
 struct batch_exit_options {
     enum batch_job_action job;
     enum batch_dependency_action dependency;
@@ -82,7 +82,7 @@ struct batch_exit_conditions {
     struct batch_exit_options *pre_processing, *upload, *fallback; /* NULL: not said */
 };
 
-/* The parts of a node that a container sees. */
+/* The directories of a node that can be mounted in a container. */
 enum batch_host_path {
     BATCH_PATH_SHARED = 1,
     BATCH_PATH_STARTUP,
@@ -98,9 +98,9 @@ struct batch_bind {
 
 struct batch_container {
     const char *image, *options;
-    const char *server, *user, *password; /* of the registry; the password is secret */
+    const char *server, *user, *password; /* of the image's registry; the password is secret */
     enum batch_work_dir work_dir;
-    bool narrow; /* it sees only `binds` of the node */
+    bool narrow; /* true: of the node's directories, only `binds` are mounted in the container */
     struct batch_bind *binds;
     size_t n_binds;
 };
@@ -113,7 +113,7 @@ struct batch_multi_instance {
 };
 
 struct batch_constraints {
-    int64_t max_wall_us, retention_us; /* for a task without a limit: decades */
+    int64_t max_wall_us, retention_us; /* 100 years if the user gave no limit */
     int retries;                       /* -1: for ever */
 };
 
@@ -132,17 +132,17 @@ struct batch_task_spec {
     struct batch_constraints limits;
     int slots;
     const char *affinity;
-    bool has_token; /* it gets a token for the service's operations on its job */
-    /* Only for some kinds of tasks: */
-    bool kills_job; /* of a manager: the job ends when this task ends */
+    bool has_token; /* the task gets a token with which it may call the service for its own job */
+    /* The next members are only for some kinds of tasks: */
+    bool kills_job; /* manager task: the job ends when this task ends */
     bool exclusive;
-    bool any_node; /* a manager: it may run on low-priority nodes */
-    bool awaited;  /* a preparation: tasks begin only after it has succeeded */
-    bool again;    /* a preparation: it is repeated after a reboot of the node */
+    bool any_node; /* manager task: it may run on low-priority nodes */
+    bool awaited;  /* preparation task: the job's tasks begin only after its success */
+    bool again;    /* preparation task: it is repeated after a reboot of the node */
 };
 
 struct batch_job_spec {
-    const char *pool_id; /* NULL: an automatic pool: */
+    const char *pool_id; /* NULL: an automatic pool, described by the next members */
     int auto_life;       /* enum batch_auto_life */
     bool auto_keep;      /* the pool is kept after the end of its lifetime */
     const char *auto_prefix;
@@ -155,28 +155,30 @@ struct batch_job_spec {
     struct batch_task_spec *manager, *preparation, *release; /* NULL: none */
 };
 
-/* A failureInfo or schedulingError as JSON text; details without a value are left out. In the
- * arena. */
+/* Makes a failureInfo or schedulingError as JSON text, without the details whose value is missing.
+ * In the arena. */
 const char *batch_failure_text(struct arena *a, const char *category, const char *code,
                                const char *message, const struct kv *details, size_t n);
 
-/* `secrets` is the unsealed JSON text, or NULL. */
+/* `secrets` is the decrypted JSON text with the document's secrets, or NULL. */
 int batch_task_decode(struct arena *a, const char *doc, const char *secrets,
                       struct batch_task_spec *out, struct err *e) MUST_CHECK;
 int batch_job_decode(struct arena *a, const char *doc, const char *secrets,
                      struct batch_job_spec *out, struct err *e) MUST_CHECK;
-/* Like the functions above, for documents that `k` keeps parsed. */
+/* Like the functions above, without secrets, and with the parsed documents taken from the cache
+ * `k`. */
 int batch_task_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
                            struct batch_task_spec *out, struct err *e) MUST_CHECK;
 int batch_job_decode_kept(struct kept_docs *k, struct arena *a, const char *doc,
                           struct batch_job_spec *out, struct err *e) MUST_CHECK;
 
-/* Parts of stored documents that become separate documents: the job of a schedule, the manager of a
- * job, an automatic pool. A path is names separated by dots. */
+/* Some parts of a stored document become separate documents: the job of a schedule, the manager
+ * task of a job, an automatic pool. A path consists of names separated by dots. */
 
-/* The part at the path; NULL: none. Borrowed from `doc`. */
+/* Returns the part at the path, borrowed from `doc`; NULL: there is none. */
 json_t *batch_part(const json_t *doc, const char *path);
-/* The secrets of that part, by their paths in it; NULL: none. */
+/* Returns the secrets of the part at the path, with their paths relative to the part; NULL:
+ * none. */
 const char *batch_part_secrets(struct arena *a, const char *secrets, const char *path);
 
 #endif

@@ -19,7 +19,8 @@ static const char encrypted[] =
     "needs a passphrase, which nobody can type on the nodes; remove the passphrase (ssh-keygen -p)";
 static const char damaged[] = "is a private key of SSH that is cut off or damaged";
 
-/* Joins the text between the first and the last line, without newlines. */
+/* Appends the text between the first line and `end` to *out, without line ends and blanks. False:
+ * there is no text. */
 static bool read_body(const char *begin, const char *end, struct strbuf *out)
 {
     const char *line = strchr(begin, '\n');

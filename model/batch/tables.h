@@ -18,7 +18,7 @@ enum {
     BATCH_MAX_METADATA = 1000
 };
 
-/* Whole resources: a row for each property of requests and replies. */
+/* The schemas of whole resources: a row for each property of requests and replies. */
 extern const struct schema schema_batch_job, schema_batch_task;
 /* The preparation and release tasks of a job on one node. */
 extern const struct schema schema_batch_chores;
@@ -30,20 +30,22 @@ extern const struct schema schema_batch_job_spec;
 extern const struct schema schema_batch_job_patch, schema_batch_job_update,
     schema_batch_job_disable, schema_batch_job_terminate, schema_batch_task_update;
 
-/* Parts: environment variables (decoded into struct kv), files, users, constraints of tasks,
- * containers, packages, metadata, pairs of names and values, failures, statistics. */
+/* The schemas of parts of resources: environment variables (decoded into struct kv), files, users,
+ * constraints of tasks, containers, packages, metadata, pairs of names and values, failures,
+ * statistics. */
 extern const struct schema schema_batch_env, schema_batch_resource_file, schema_batch_output_file,
     schema_batch_user, schema_batch_task_limits, schema_batch_container, schema_batch_registry,
     schema_batch_package, schema_batch_token, schema_batch_metadata, schema_batch_pair,
     schema_batch_failure, schema_batch_stats, schema_batch_pool_stats, schema_batch_container_info,
     schema_batch_identity;
 
-/* "A-Za-z0-9_-": ids from users. Jobs of schedules also have a colon. */
+/* Checks an id that a user gave: it may contain the characters A-Z, a-z, 0-9, "_" and "-". Jobs of
+ * schedules also have a colon, but users do not give their ids. */
 int batch_check_id(const json_t *value, const char *path, struct err *e);
-/* A path that stays below its base directory. */
+/* Checks that a path stays below its base directory. */
 int batch_check_file_path(const json_t *value, const char *path, struct err *e);
 int batch_check_env_name(const json_t *value, const char *path, struct err *e);
-/* The command line contains a program. */
+/* Checks that the command line contains at least one word, the program. */
 int batch_check_command(const json_t *value, const char *path, struct err *e);
 
 #endif

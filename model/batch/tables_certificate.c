@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Certificates of Azure Batch, for its data plane and for the resource manager. A certificate is
- * kept and never shown again, except its public part. The data plane's table checks the requests of
+ * Certificates of Azure Batch, for its data plane and for the resource manager. The daemon stores a
+ * certificate and later shows only its public part. The data plane's table checks the requests of
  * both.
  */
 #include "model/batch/rm.h"

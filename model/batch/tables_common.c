@@ -169,7 +169,7 @@ SCHEMA(schema_batch_output_file, output_file_rows, "OutputFile", FILLS(batch_out
 
 /* --- users, limits, containers, packages ----------------------------------------------------- */
 
-/* Until 9.0 the scope was absent if it was not given. */
+/* Up to version 9.0, a reply has no scope if the request gave none. */
 static const struct field auto_user_rows[] = {
     ENUM("scope", 0, batch_user_scope_names, .versions = BATCH_UNTIL(BATCH_9_0),
          INTO(batch_user, scope)),
@@ -194,7 +194,8 @@ static const struct field user_rows[] = {
 };
 SCHEMA(schema_batch_user, user_rows, "UserIdentity", .check = check_user, FILLS(batch_user));
 
-/* Only the handler knows the job's default for retries, and the retention before 8.0. */
+/* There is no default of maxTaskRetryCount here: the handler sets it, because it depends on the
+ * job. */
 static const struct field task_limit_rows[] = {
     SPAN("maxWallClockTime", .fallback = "\"P10675199DT2H48M5.4775807S\"",
          INTO(batch_constraints, max_wall_us)),
@@ -206,7 +207,8 @@ static const struct field task_limit_rows[] = {
 };
 SCHEMA(schema_batch_task_limits, task_limit_rows, "TaskConstraints", FILLS(batch_constraints));
 
-/* Both were required before there were identities; these replace them. */
+/* User name and password were required in versions without managed identities; an identity can
+ * replace them. */
 /* clang-format off */
 #define REGISTRY_LOGIN(bits, known)                                                                \
     TEXT("username", bits, .versions = known, .max = 256, INTO(batch_container, user)),            \
@@ -235,7 +237,8 @@ static const struct field bind_mount_rows[] = {
 static SCHEMA(schema_bind_mount, bind_mount_rows, "ContainerHostBatchBindMountEntry",
               FILLS(batch_bind));
 
-/* An empty list differs from a missing one. */
+/* A list of mounts, even an empty one, limits what the container sees; without a list it sees all
+ * directories. */
 static void finish_container(struct arena *a, const json_t *obj, void *into)
 {
     struct batch_container *c = into;
@@ -290,7 +293,7 @@ static const struct field container_info_rows[] = {
 };
 SCHEMA(schema_batch_container_info, container_info_rows, "TaskContainerExecutionInformation");
 
-/* Rows for tasks; jobs also have the counts. */
+/* The rows of the statistics of tasks; the statistics of jobs also contain the counts of tasks. */
 static const struct field stats_rows[] = {
     TEXT("url", READONLY),
     TIME("startTime", READONLY),

@@ -56,7 +56,7 @@ static const struct field manager_rows[] = {
 static SCHEMA(schema_manager, manager_rows, "JobManagerTask", FILLS(batch_task_spec),
               .finish = finish_manager);
 
-/* The default number of tries is 0, not the job's as for a manager. */
+/* The default number of retries is 0. (For a manager task it is the job's number.) */
 static const struct field preparation_limit_rows[] = {
     SPAN("maxWallClockTime", .fallback = "\"P10675199DT2H48M5.4775807S\"",
          INTO(batch_constraints, max_wall_us)),
@@ -148,7 +148,7 @@ static const struct field execution_rows[] = {
 /* clang-format on */
 static SCHEMA(schema_job_execution, execution_rows, "JobExecutionInformation");
 
-/* With 0 tasks at a time a job would wait for ever. */
+/* Refuses 0: a job that may run 0 tasks at a time would wait for ever. */
 static int check_parallel(const json_t *value, const char *path, struct err *e)
 {
     if (json_integer_value(value) != 0)
@@ -157,7 +157,7 @@ static int check_parallel(const json_t *value, const char *path, struct err *e)
                    "%s is 0; it must be -1, for no limit, or at least 1", path);
 }
 
-/* With its default in whole bodies, without it in partial ones. */
+/* `given` is the default value: set in tables of whole bodies, NULL in tables of partial bodies. */
 #define PRIORITY(given)                                                                            \
     INT("priority", 0, -PRIORITY_MAX, PRIORITY_MAX, .fallback = given,                             \
         INTO(batch_job_spec, priority))

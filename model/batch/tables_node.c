@@ -171,7 +171,7 @@ static const struct field upload_rows[] = {
 };
 SCHEMA(schema_batch_upload_logs, upload_rows, "UploadBatchServiceLogsConfiguration");
 
-/* The properties for $select; no node has an extension. */
+/* Only the names of the properties are needed, for $select, because no node has an extension. */
 static const struct field node_extension_rows[] = {
     TEXT("provisioningState", READONLY),
     FREE("vmExtension", READONLY),

@@ -34,7 +34,7 @@ const struct enum_name batch_job_order_names[] = {
 
 /* --- start tasks ----------------------------------------------------------------------------- */
 
-/* The total length of the texts in a list of objects. */
+/* Returns the total length of the texts in a list of objects. */
 static size_t texts_of(const json_t *list)
 {
     size_t i, n = 0;
@@ -100,7 +100,8 @@ SCHEMA(schema_batch_certificate_reference, certificate_rows, "CertificateReferen
 static const struct field policy_rows[] = {
     ENUM("jobDefaultOrder", 0, batch_job_order_names, .versions = BATCH_SINCE(BATCH_2025_06),
          .unless = BATCH_SEEDED, .fallback = "\"none\"", INTO(batch_pool_spec, job_order)),
-    /* Without it the pool is of an older version, with another order. */
+    /* A pool without this property was made by an older version, whose jobs start in another
+     * order. */
     ENUM("jobDefaultOrder", 0, batch_job_order_names, .versions = BATCH_SEEDED,
          INTO(batch_pool_spec, job_order)),
     ENUM("nodeFillType", REQUIRED, batch_fill_names, INTO(batch_pool_spec, fill)),
@@ -253,7 +254,8 @@ int batch_check_start_task(const json_t *pool, const char *path, struct err *e)
                            target, user, json_array_size(users));
 }
 
-/* Settings of Windows accounts are refused elsewhere, because they would have no effect. */
+/* Refuses settings of Windows accounts in pools without Windows, because they would have no
+ * effect. */
 static int check_windows_users(const json_t *pool, const char *path, struct err *e)
 {
     const json_t *vm = json_object_get(pool, "virtualMachineConfiguration"), *account;
@@ -315,7 +317,7 @@ SCHEMA(schema_batch_pool_spec, spec_rows, "PoolSpecification", .check = check_po
 
 #define NEW BATCH_SINCE(BATCH_20_0)
 
-/* PATCH: a given member replaces the old one as a whole. An empty list removes it. */
+/* PATCH: a given member replaces the old one as a whole. An empty list removes the old list. */
 static const struct field patch_rows[] = {
     START_TASK_ROW,
     PACKAGES_ROW(KEEP_EMPTY),

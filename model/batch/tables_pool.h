@@ -9,7 +9,7 @@
 #include "model/enums.h"
 #include "model/schema.h"
 
-/* The treatment of the tasks of a node that is removed, rebooted or disabled. */
+/* What happens to the running tasks of a node that is removed, rebooted or disabled. */
 enum batch_dealloc {
     BATCH_DEALLOC_REQUEUE = 1,
     BATCH_DEALLOC_TERMINATE = 2,
@@ -17,8 +17,8 @@ enum batch_dealloc {
     BATCH_DEALLOC_RETAINED_DATA = 4
 };
 enum batch_fill { BATCH_FILL_SPREAD = 1, BATCH_FILL_PACK = 2 };
-/* The order in which tasks of jobs with equal priority start: one of each job in turn, or first all
- * of the job that was added first. */
+/* The order in which tasks of jobs with equal priority start. NONE: one task of each job in turn.
+ * CREATION_TIME: first all tasks of the job that was added first. */
 enum batch_job_order { BATCH_ORDER_NONE = 1, BATCH_ORDER_CREATION_TIME = 2 };
 enum batch_container_type { BATCH_DOCKER = 1, BATCH_CRI = 2 };
 
@@ -36,7 +36,7 @@ extern const struct schema schema_batch_pool_patch, schema_batch_pool_properties
     schema_batch_pool_resize, schema_batch_remove_nodes, schema_batch_enable_auto_scale,
     schema_batch_evaluate_auto_scale, schema_batch_upgrade_os;
 
-/* Whether a property of a pool may change only while the pool has no nodes. */
+/* True: this property of a pool may be changed only while the pool has no nodes. */
 bool batch_pool_fixed_by_nodes(const char *name);
 
 /* A node, and the operations on it. */
@@ -49,10 +49,12 @@ extern const struct schema schema_batch_certificate;
 /* userAccounts: names and uids differ. */
 extern const struct schema schema_batch_user_account;
 int batch_check_accounts(const json_t *list, const char *path, struct err *e) MUST_CHECK;
-/* The requirements of a start task on its pool: the named user account, and containers. */
+/* Checks that the pool has what its start task needs: the user account that it names, and
+ * containers. */
 int batch_check_start_task(const json_t *pool, const char *path, struct err *e) MUST_CHECK;
 
-/* Parts: start tasks, references to certificates, runs of formulas, failed resizes. */
+/* The schemas of parts of resources: start tasks, references to certificates, evaluations of
+ * formulas, errors of resizes, images. */
 extern const struct schema schema_batch_start_task, schema_batch_certificate_reference,
     schema_batch_auto_scale_run, schema_batch_resize_error, schema_batch_image;
 

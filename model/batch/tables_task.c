@@ -75,14 +75,15 @@ static SCHEMA(schema_exit_conditions, exit_conditions_rows, "ExitConditions",
 
 /* --- dependencies --- */
 
-/* Numbers that can be names of tasks. */
+/* The range of numbers that can be ids of tasks. */
 static const struct field id_range_rows[] = {
     INT("start", REQUIRED, .max = INT32_MAX),
     INT("end", REQUIRED, .max = INT32_MAX),
 };
 static SCHEMA(schema_id_range, id_range_rows, "TaskIdRange", .check = check_range);
 
-/* No bounds here: each has a separate error. */
+/* These rows have no limits, because exceeding a limit has its own error, which another function
+ * returns. */
 static const struct field depends_rows[] = {
     TEXTS("taskIds"),
     LIST("taskIdRanges", 0, schema_id_range),

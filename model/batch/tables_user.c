@@ -14,7 +14,7 @@
 
 static const struct enum_name login_names[] = {{1, "batch"}, {2, "interactive"}, {0, NULL}};
 
-/* Messages never contain the key's text. */
+/* Checks a private key. Error messages never contain the key's text. */
 static int check_private_key(const json_t *value, const char *path, struct err *e)
 {
     const char *text = json_string_value(value), *fault = ssh_private_key_fault(text);
@@ -43,7 +43,7 @@ static SCHEMA(schema_linux_user, linux_user_rows, "LinuxUserConfiguration",
 static const struct field windows_user_rows[] = {ENUM("loginMode", 0, login_names)};
 static SCHEMA(schema_windows_user, windows_user_rows, "WindowsUserConfiguration");
 
-/* The password becomes a line for chpasswd(8). */
+/* Refuses line ends, because the password becomes a part of a line for chpasswd(8). */
 static int check_password(const json_t *value, const char *path, struct err *e)
 {
     const char *text = json_string_value(value);
@@ -77,7 +77,7 @@ static json_int_t uid_of(const json_t *account)
         json_object_get(json_object_get(account, "linuxUserConfiguration"), "uid"));
 }
 
-/* Each name must be a different account on the nodes. */
+/* Refuses two entries with the same name, because each must be a different account on the nodes. */
 int batch_check_accounts(const json_t *list, const char *path, struct err *e)
 {
     for (size_t i = 0; i < json_array_size(list); i++)

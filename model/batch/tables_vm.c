@@ -24,7 +24,7 @@
 #define MAX_RULES     25
 #define MAX_PORT      65535
 
-/* If a value has several names, the first one is shown in this version. */
+/* If a value has several names, replies contain the first one of the request's version. */
 const struct enum_name batch_container_type_names[] = {{BATCH_DOCKER, "dockerCompatible"},
                                                        {BATCH_CRI, "criCompatible"},
                                                        {BATCH_DOCKER, "docker"},
@@ -60,10 +60,10 @@ static const struct enum_name ip_family_names[] = {{1, "IPv4"}, {2, "IPv6"}, {0,
 
 /* --- images ---------------------------------------------------------------------------------- */
 
-/* Nothing installs an extension here. A pool may name extensions whose absence no task notices: for
- * drivers, because the machine has them, and agents that report to a monitoring service of Azure.
- * All others are refused, because the node would lack them. So are settings, because nothing would
- * use them. */
+/* Extensions are never installed. A pool may name only these extensions, whose absence no task
+ * notices: drivers, because the machine has its own, and agents that report to a monitoring service
+ * of Azure. All other extensions are refused, because the node would lack them. Settings of
+ * extensions are refused, because nothing would use them. */
 static const struct {
     const char *publisher, *type;
 } harmless[] = {
@@ -98,7 +98,7 @@ int batch_check_extension_settings(const json_t *settings, const char *path, str
                    "%s is not empty; nodes run no extensions, so it would have no effect", path);
 }
 
-/* An image of a subscription, or of a gallery there. */
+/* Checks the resource id of an image in a subscription, or in a gallery of a subscription. */
 static int check_image_id(const json_t *value, const char *path, struct err *e)
 {
     static const char provider[] = "/providers/Microsoft.Compute/";
@@ -132,7 +132,7 @@ static const char *text_of(const json_t *obj, const char *name)
     return s ? s : "";
 }
 
-/* The message lists the skus of the offer, or the place with the list. */
+/* Sets an error whose message lists the SKUs of the offer, or says where the list of images is. */
 static int refuse_image(const char *path, const char *publisher, const char *offer, const char *sku,
                         struct err *e)
 {
@@ -151,7 +151,8 @@ static int refuse_image(const char *path, const char *publisher, const char *off
     return -1;
 }
 
-/* An image of the list, or the id of a custom image; its content is unknown here. */
+/* Checks that the body names either an image of the table in images.c, or one custom image by its
+ * id; nothing is known about the content of custom images. */
 static int check_image_reference(json_t *obj, const char *path, struct err *e)
 {
     const char *publisher = text_of(obj, "publisher"), *offer = text_of(obj, "offer"),
@@ -208,7 +209,8 @@ static const struct field data_disk_rows[] = {
     OBJECT("managedDisk", 0, schema_managed, .versions = NEWEST),
 };
 
-/* The document has the type of the disk in the form of the older versions, too, and in today's. */
+/* Writes the type of the disk into the document twice: in the form of older versions and in the
+ * present form. */
 static int keep_both_types(json_t *disk, const char *path, struct err *e)
 {
     const json_t *managed = json_object_get(disk, "managedDisk");
@@ -281,7 +283,8 @@ static const struct field disk_key_rows[] = {
     BOOL("rotationToLatestKeyVersionEnabled"),
 };
 
-/* The key is read by an identity of the pool, and pools here have none. */
+/* Refuses an encryption key for disks: Azure reads it with a managed identity of the pool, and
+ * these pools have none. */
 static int refuse_disk_key(json_t *obj, const char *path, struct err *e)
 {
     (void)obj;
@@ -382,7 +385,8 @@ static const struct field vm_rows[] = {
     OBJECT("serviceArtifactReference", 0, schema_artifact, .versions = BATCH_SINCE(BATCH_18_0)),
 };
 
-/* The image determines the possible agents. */
+/* Checks that the agent is the agent of the image. With a custom image, any batch.node agent is
+ * permitted. */
 static int check_vm(json_t *obj, const char *path, struct err *e)
 {
     const json_t *i = json_object_get(obj, "imageReference");

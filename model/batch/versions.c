@@ -9,7 +9,7 @@
 #include "model/batch/rm.h"
 
 struct version_names {
-    const char *const *name; /* by the number of the bit */
+    const char *const *name; /* the name of the version whose bit is 1 << index */
     unsigned n;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The served api-versions of Azure Batch's data plane, as bits for rows of routes and of properties
- * (enum api_version of model/schema.h has Batch AI's; no table has both). The bits have the names
- * of the versions' last parts: 16.0 is 2022-10-01.16.0. Since 2025 a version is a date.
+ * (the bits of Batch AI's versions are enum api_version of model/schema.h; no table uses both). A
+ * bit is named after the last part of its version: BATCH_16_0 is 2022-10-01.16.0. Since 2025 a
+ * version consists of a date only.
  */
 #ifndef MODEL_BATCH_VERSIONS_H
 #define MODEL_BATCH_VERSIONS_H
@@ -34,20 +35,22 @@ enum batch_version { BATCH_VERSIONS(BATCH_VERSION_BIT) };
 #undef BATCH_VERSION_INDEX
 #undef BATCH_VERSION_BIT
 
-/* Sets of versions for rows: since a version, until a version, and both. */
+/* Sets of versions for rows: all versions from one on, all up to one (inclusive), and all between
+ * two (inclusive). */
 #define BATCH_ALL              ((1U << BATCH_VERSION_COUNT) - 1)
 #define BATCH_SINCE(bit)       (BATCH_ALL & ~((unsigned)(bit)-1))
 #define BATCH_UNTIL(bit)       (2 * (unsigned)(bit)-1)
 #define BATCH_WITHIN(from, to) (BATCH_SINCE(from) & BATCH_UNTIL(to))
 
-/* Not a version: rows of properties that only bodies of the resource manager have. */
+/* Not a version: marks rows of properties that exist only in bodies of the resource manager. */
 #define BATCH_MANAGED (1U << BATCH_VERSION_COUNT)
 
-/* Not a version: beside the newest version, bodies of seeds and dumps have the properties that only
- * older versions have. */
+/* Not a version: marks rows for seeds and dumps, whose bodies contain the properties of the newest
+ * version and also those that only older versions have. */
 #define BATCH_SEEDED (1U << (BATCH_VERSION_COUNT + 1))
 
-/* "2022-10-01.16.0" -> BATCH_16_0; 0: not served. And back (static string). */
+/* Converts "2022-10-01.16.0" to BATCH_16_0 (0: the version is not served), and back (a static
+ * string). */
 unsigned batch_version_from_name(const char *name);
 const char *batch_version_name(unsigned version);
 
