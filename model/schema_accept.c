@@ -2,8 +2,9 @@
  *
  * The input side of the engine: a request body becomes a canonical document and its secrets.
  *
- * Recursion follows the tables, never the body, so a deep body cannot deepen it. Secrets stay in
- * the document until every rule was applied and are moved out last.
+ * The depth of the recursion depends on the tables and never on the body, so a deeply nested body
+ * is harmless. Secrets stay in the document until all rules have been applied, and are moved out
+ * last.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -25,11 +26,12 @@
 struct acceptor {
     enum api_version v;
     unsigned how; /* enum schema_how */
-    bool *secret; /* set by the first accepted secret */
+    bool *secret; /* set to true by the first accepted secret */
     struct err *e;
 };
 
-/* The merged levels of a partial body: the document and its "properties". */
+/* How many levels of a partial body are merged into the stored document: the top level and
+ * "properties". */
 enum { MERGED_LEVELS = 2 };
 
 static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
@@ -122,8 +124,8 @@ static const char *type_text(const json_t *v)
     return names[json_typeof(v)];
 }
 
-/* Messages show the values of scalar properties. Of a secret, or of a value in place of an object
- * with secrets, they show the type only. */
+/* True: an error message may contain the value of this property. Of a secret, or of a value where
+ * an object or array is expected, which may contain secrets, messages contain only the type. */
 static bool showable(const struct field *f)
 {
     return !(f->flags & FIELD_SECRET) && f->kind != FIELD_OBJECT && f->kind != FIELD_ARRAY;
@@ -160,10 +162,10 @@ static int refuse_missing(const struct acceptor *c, const struct field *f,
                    expected);
 }
 
-/* A value that is accepted unchanged. */
+/* Returns a new reference to a value that is accepted unchanged. */
 static json_t *as_given(const json_t *in)
 {
-    return json_incref((json_t *)(uintptr_t)in); /* counting takes no const */
+    return json_incref((json_t *)(uintptr_t)in); /* json_incref() takes no pointer to const */
 }
 
 static json_t *cased_string(const char *s, int (*cased)(int c))
@@ -196,7 +198,7 @@ static int accept_string(const struct acceptor *c, const struct field *f, const 
     return 0;
 }
 
-/* An integer, or a text such as "3" if the flags permit it. */
+/* Reads an integer, or a text such as "3" if c->how permits it. */
 static bool read_int(const struct acceptor *c, const json_t *in, json_int_t *out)
 {
     const char *text = c->how & SCHEMA_TEXT_NUMBERS ? json_string_value(in) : NULL;
@@ -312,7 +314,8 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
     return 0;
 }
 
-/* An object, or a string in its place: the value of its first property. */
+/* Accepts an object. With FIELD_BARE, a string is accepted in its place, as the value of the
+ * object's first property. */
 static int accept_nested(const struct acceptor *c, const struct field *f, const json_t *in,
                          const struct doc_place *at, int level, json_t **out)
 {
@@ -324,7 +327,8 @@ static int accept_nested(const struct acceptor *c, const struct field *f, const 
     return accept_object(c, f->sub, bare ? bare : in, at, level + 1, out);
 }
 
-/* Tags. The two limits are Azure Resource Manager's. */
+/* Accepts an object of strings, such as tags. The two limits are those of Azure Resource
+ * Manager. */
 static int accept_map(const struct acceptor *c, const struct field *f, const json_t *in,
                       const struct doc_place *at, json_t **out)
 {
@@ -406,7 +410,8 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
     assert(*out);
     if (!f->check)
         return 0;
-    /* The place is converted to text only for an error. */
+    /* Most checks succeed, so the place is converted to text, for a second call, only after a
+     * failure. */
     struct err unplaced;
     if (f->check(*out, "", &unplaced) == 0)
         return 0;
@@ -419,8 +424,8 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
     return -1;
 }
 
-/* An empty object or list means what an absent one means, unless the table has another rule;
- * dropping it makes documents comparable. An empty secret is like an absent one. */
+/* True: the value counts as absent and is not stored. This applies to an empty object, list or
+ * secret whose row lacks FIELD_KEEP_EMPTY. Without such values, documents can be compared. */
 static bool is_nothing(const struct field *f, const json_t *v)
 {
     if (f->flags & FIELD_KEEP_EMPTY)
@@ -431,8 +436,9 @@ static bool is_nothing(const struct field *f, const json_t *v)
            (json_is_array(v) && json_array_size(v) == 0);
 }
 
-/* Whether an optional word is written as an empty text, as Terraform's azurerm does. The resource
- * manager of Azure Batch takes it for none; the data plane does not (it knows all members). */
+/* True: the client sent an empty text for the value of an enum, as Terraform's azurerm does for a
+ * missing value. The resource manager of Azure Batch treats it as absent; the data plane refuses
+ * it. */
 static bool is_blank(const struct acceptor *c, const struct field *f, const json_t *given)
 {
     unsigned kinds = c->how & (SCHEMA_TEXT_NUMBERS | SCHEMA_KNOWN);
@@ -440,8 +446,9 @@ static bool is_blank(const struct acceptor *c, const struct field *f, const json
            json_string_length(given) == 0;
 }
 
-/* Accepts one property. An absent property gets its default, or is an error if it is required. A
- * default is handled like a user's value, so that nested defaults apply to it too. */
+/* Accepts one property. An absent property gets its default; if it has none and is required, it is
+ * an error. A default is accepted like a value from the user, so that defaults inside it are set
+ * too. */
 static int accept_field(const struct acceptor *c, const struct field *f, const json_t *in,
                         const struct doc_place *up, int level, json_t *out)
 {
@@ -492,7 +499,8 @@ static int refuse_unknown(const struct acceptor *c, const struct schema *s, cons
     return rc;
 }
 
-/* Members of OData, such as odata.type, are not properties. */
+/* Refuses unknown properties. Names of OData, such as odata.type, are permitted, although they are
+ * not properties. */
 static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
                        const struct doc_place *up)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The decoding side of the engine: a canonical document fills the struct that its rows refer to.
- * Members are written by memcpy() at the rows' offsets: INTO() took them from the struct.
+ * Values are written by memcpy() at the offsets in the rows, which INTO() computed from the struct.
  */
 #include <assert.h>
 #include <string.h>

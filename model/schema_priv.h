@@ -9,15 +9,16 @@
 
 #define PLACE_SIZE 160 /* as err.target */
 
-/* The present place in a document: a chain of stack frames, converted to text only when needed. */
+/* The present place in a document. Each level is a variable on the stack and points to the level
+ * above; the chain is converted to text only when needed. */
 struct doc_place {
     const struct doc_place *up; /* NULL: the document itself */
-    const char *name;           /* on the wire; NULL: an array item */
+    const char *name; /* the name in the request; NULL: the place is an item of an array */
     const char *canon;
-    size_t index; /* of the array item */
+    size_t index; /* the index of the array item */
 };
 
-/* "properties.secrets[0].value"; "" for the document itself. */
+/* Writes the place as a text: "properties.secrets[0].value"; "" for the document itself. */
 void place_text(const struct doc_place *at, bool canonical, char out[PLACE_SIZE]);
 
 static inline const char *field_canon(const struct field *f)
@@ -30,11 +31,13 @@ static inline bool field_known(const struct field *f, enum api_version v)
     return (f->versions == 0 || (f->versions & (unsigned)v)) && !(f->unless & (unsigned)v);
 }
 
-/* Removes every secret below `obj` and stores it in *secrets (made on demand) under its path. */
+/* Moves every secret below `obj` to *secrets, under its path. Makes *secrets if it is NULL and
+ * there is a secret. */
 void schema_take_secrets(const struct schema *s, json_t *obj, const struct doc_place *at,
                          json_t **secrets);
 
-/* path "." child, or the child alone if path is "": targets of cross-field rules. */
+/* Writes "path.child", or `child` alone if `path` is empty. Checks of several properties need this
+ * for the error's target. */
 void path_join(char out[PLACE_SIZE], const char *path, const char *child);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The output side of the engine. No tree is made of a stored document: its text is cut into tokens
- * (jsmn), and values that are shown as stored are copied. Making trees took half of the time of a
- * reply.
+ * The output side of the engine. It makes no tree of a stored document: it cuts the text into
+ * tokens (jsmn), and copies values that replies contain as stored. Making trees took half of the
+ * time of a reply.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -26,11 +26,12 @@ struct renderer {
     const struct tokens *in;
 };
 
-/* A value. It comes from the members on top or from the stored text. An object may come from both;
- * then the members on top win. */
+/* A value to render. It is either in the list of members that are put over the document (`over`),
+ * or in the stored text. An object may be in both; then the members of `over` replace those of the
+ * text. */
 struct shown_value {
     const struct over *over;
-    int tok; /* NO_TOKEN: not in the text */
+    int tok; /* NO_TOKEN: the value is not in the text */
 };
 
 static bool is_shown(const struct renderer *w, const struct field *f)
@@ -39,8 +40,8 @@ static bool is_shown(const struct renderer *w, const struct field *f)
     return !(f->flags & hidden) && field_known(f, w->v);
 }
 
-/* Finds the value of each shown field in the text. No two shown fields have one name (a test checks
- * this). */
+/* Finds the value of each shown field in the text. Different shown fields have different names (a
+ * test checks this). */
 static void find_members(const struct renderer *w, const struct schema *s, int object,
                          int at[FIELDS_MAX])
 {
@@ -50,7 +51,8 @@ static void find_members(const struct renderer *w, const struct schema *s, int o
     if (!token_is(w->in, object, JSMN_OBJECT))
         return;
     int last = token_behind(w->in, object);
-    size_t next = 0; /* documents are in the rows' order: most often this guess is right */
+    size_t next = 0; /* The next name is most often that of the row `next`, because documents are in
+                        the rows' order. */
     for (int key = object + 1, value; key < last; key = token_behind(w->in, value)) {
         value = key + 1;
         for (size_t k = 0; k < s->n_fields; k++) {
@@ -88,7 +90,7 @@ static void add_value(const struct renderer *w, const struct shown_value *in)
     }
 }
 
-/* A string on its own; the caller frees it. */
+/* Returns a copy of a string value, without escapes; the caller frees it. */
 static char *string_of(const struct renderer *w, const struct shown_value *in)
 {
     if (in->over)
@@ -156,7 +158,7 @@ static bool token_fits(const struct renderer *w, const struct field *f, int tok)
     return false;
 }
 
-/* An enum's value; 0: a value that this version lacks. */
+/* Returns the number of an enum's value; 0: this version lacks the value. */
 static int value_in_enum(const struct renderer *w, const struct field *f,
                          const struct shown_value *in)
 {
@@ -211,7 +213,7 @@ static void add_array(const struct renderer *w, const struct schema *s, int list
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
 }
 
-/* Writes strings of .values; a string that this version lacks is left out. */
+/* Writes an array of strings of .values, without the strings that this version lacks. */
 static void add_words(const struct renderer *w, const struct field *f, int list)
 {
     char before = '[';
@@ -231,7 +233,8 @@ static void add_words(const struct renderer *w, const struct field *f, int list)
 static bool add_field(const struct renderer *w, const struct field *f,
                       const struct shown_value *in);
 
-/* A value that is a separate document, put into an object: tokens need an object around them. */
+/* Renders a separate document as the value of a field. It is put into an object first, because
+ * tokens_cut() accepts only objects. */
 static bool add_doc(const struct renderer *w, const struct field *f, const char *text)
 {
     struct strbuf around = STRBUF_INIT;
@@ -245,7 +248,8 @@ static bool add_doc(const struct renderer *w, const struct field *f, const char 
     return shown;
 }
 
-/* False: no part of the field is shown, and the caller undoes the written text. */
+/* Writes the value of a field. False: the field is not rendered, and the caller must remove the
+ * text that was written for it. */
 static bool add_field(const struct renderer *w, const struct field *f, const struct shown_value *in)
 {
     if (in->over && in->over->kind == OVER_DOC)
@@ -286,11 +290,11 @@ static void add_name(const struct renderer *w, char before, const char *name)
     w->out->len += n + 4;
 }
 
-/* Finds the member on top for each shown field. */
+/* Finds the member of `object` (a list over the document) for each shown field. */
 static void find_on_top(const struct renderer *w, const struct schema *s, const struct over *object,
                         const struct over *at[FIELDS_MAX])
 {
-    size_t next = 0; /* as above */
+    size_t next = 0; /* as in find_members() */
     memset(at, 0, s->n_fields * sizeof *at);
     for (size_t j = 0; j < object->n; j++)
         for (size_t k = 0; k < s->n_fields; k++) {
@@ -304,7 +308,8 @@ static void find_on_top(const struct renderer *w, const struct schema *s, const 
         }
 }
 
-/* The value of a member: on top, otherwise in the text; an object may have both. */
+/* Returns the value of a member: the one in `over`, otherwise the one in the text; for an object in
+ * both, both. */
 static struct shown_value member_of(const struct renderer *w, const struct over *over, int tok)
 {
     struct shown_value member = {.tok = tok};
@@ -363,7 +368,7 @@ void schema_render_tree(struct strbuf *out, const struct schema *s, unsigned ver
     free(text);
 }
 
-/* The indexes of the version's fields of this name; usually one. */
+/* Returns the set of the version's fields with this name, usually one field. */
 static schema_set set_of(const struct schema *s, enum api_version v, const char *name, size_t n)
 {
     const struct renderer w = {.v = v};

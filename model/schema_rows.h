@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * How tables of properties are written: a row a property, in the order of replies, and a line a
- * row. Its names are short: the files that define tables include it, and model/schema/tables.h.
+ * The macros for tables of properties: one row for each property, in the order of replies, and one
+ * line for each row. The macros have short names, so only files that define tables (and
+ * model/schema/tables.h) include this header.
  *
- * A row begins with the property's name on the wire. Its flags follow (REQUIRED | SECRET; 0: none),
- * then what the macro takes besides. Other members of struct field (model/schema.h) are named:
+ * A row begins with the property's name in requests and replies. Its flags follow (REQUIRED |
+ * SECRET; 0: none), then the macro's further arguments. Other members of struct field
+ * (model/schema.h) are set by name:
  *   .canon = "httpUrl"          how the newest version calls it
  *   .versions = V03 | V05       the versions that have it; there is a row for each of its forms
  *   .max = 100                  a bound alone
@@ -27,7 +29,7 @@
  *     OBJECT("constraints", 0, schema_constraints, .fallback = "{}", INTO_SAME),
  *     LIST("secrets", 0, schema_env_secret, .max = MAX_ITEMS, INTO_LIST(run_spec, env, n_env)),
  *
- * Rows that several tables have are a macro of such rows.
+ * Rows that several tables contain are defined as a macro.
  */
 #ifndef MODEL_SCHEMA_ROWS_H
 #define MODEL_SCHEMA_ROWS_H
@@ -35,26 +37,27 @@
 #include "model/schema.h"
 
 /* clang-format off */
-/* A text: flags, minimum and maximum in bytes. Here and below, trailing arguments may be
- * omitted. */
+/* A text; arguments: flags, minimum and maximum length in bytes. Here and below, the last arguments
+ * may be omitted. */
 #define TEXT(...)  {.kind = FIELD_STRING, .name = __VA_ARGS__}
-/* A whole number: flags, minimum and maximum; default: 0 to INT_MAX. */
+/* A whole number; arguments: flags, minimum and maximum; by default 0 to INT_MAX. */
 #define INT(...)   {.kind = FIELD_INT, .name = __VA_ARGS__}
-/* A duration: flags, minimum and maximum in seconds. */
+/* A duration; arguments: flags, minimum and maximum in seconds. */
 #define SPAN(...)  {.kind = FIELD_DURATION, .name = __VA_ARGS__}
-/* An instant; true or false; a number with a fraction (.min, .max); any object: flags. */
+/* In this order: an instant; true or false; a number with a fraction (.min, .max); any object.
+ * Argument: flags. */
 #define TIME(...)  {.kind = FIELD_TIME, .name = __VA_ARGS__}
 #define BOOL(...)  {.kind = FIELD_BOOL, .name = __VA_ARGS__}
 #define REAL(...)  {.kind = FIELD_REAL, .name = __VA_ARGS__}
 #define FREE(...)  {.kind = FIELD_FREE, .name = __VA_ARGS__}
-/* A list of texts, an object of texts: flags. .max is the most items; the .values of a list are
- * words. */
+/* A list of texts; an object of texts. Argument: flags. .max is the most items; .values: the
+ * permitted texts of a list. */
 #define TEXTS(...) {.kind = FIELD_STRINGS, .name = __VA_ARGS__}
 #define MAP(...)   {.kind = FIELD_MAP, .name = __VA_ARGS__}
-/* A word: flags, the words. */
+/* The name of an enum's value; arguments: flags, the table of names. */
 #define ENUM(label, bits, ...)                                                                     \
     {.kind = FIELD_ENUM, .name = (label), .flags = (bits), .values = __VA_ARGS__}
-/* An object, a list of objects: flags, the table of each. */
+/* An object; a list of objects. Arguments: flags, the table of the object's properties. */
 #define OBJECT(label, bits, ...)                                                                   \
     {.kind = FIELD_OBJECT, .name = (label), .flags = (bits), .sub = &__VA_ARGS__}
 #define LIST(label, bits, ...)                                                                     \
@@ -78,10 +81,10 @@ enum {
     BARE = FIELD_BARE
 };
 
-/* The place of a value: a member of the struct that the table is decoded into. An object's member
- * is a separate struct or, with POINTER, a pointer to one. A table with one relevant text (an id, a
- * secret's URL) is decoded into a const char *. test/unit/model/test_schema_rows.c checks that each
- * member fits its row. */
+/* Where a value is stored: in a member of the struct that the table is decoded into. The member for
+ * an object is a struct or, with POINTER, a pointer to a struct. A table of which only one text
+ * matters (an id, a secret's URL) is decoded into a const char *.
+ * test/unit/model/test_schema_rows.c checks that each member has the type that its row needs. */
 /* clang-format off */
 #define INTO(type, member)                                                                         \
     .into = (unsigned short)(1 + offsetof(struct type, member)),                                   \
@@ -90,18 +93,18 @@ enum {
                           int: INTO_IS_INT, bool: INTO_IS_BOOL, int64_t: INTO_IS_INT64,            \
                           double: INTO_IS_REAL, default: INTO_IS_OTHER)
 /* clang-format on */
-/* A list's place is a pointer to the first item, beside a size_t. The items of a map are struct kv
- * (lib/kv.h). */
+/* Where a list is stored: `member` is a pointer to the first item, and `count` a size_t. The items
+ * of a map are struct kv (lib/kv.h). */
 #define INTO_LIST(type, member, count)                                                             \
     INTO(type, member),                                                                            \
         .count_into = (unsigned short)(1 + offsetof(struct type, count) +                          \
                                        0 * _Generic(((struct type *)0)->count, size_t : 1))
-/* The object's properties are members of the struct that its siblings are decoded into. */
+/* The object's properties are decoded into the same struct as the properties beside the object. */
 #define INTO_SAME .into = 1
 
-/* A table: its symbol, its rows, its name in messages. Optional: .check = check_job, a rule for the
- * whole object; FILLS(run_spec), the struct that it is decoded into; and .finish = finish_job,
- * decoding beyond the rows.
+/* A table; arguments: its symbol, its rows, its name in messages. Optional: .check = check_job, a
+ * check of the whole object; FILLS(run_spec), the struct that it is decoded into; .finish =
+ * finish_job, a function that decodes what rows cannot describe.
  *     SCHEMA(schema_job, job_rows, "Job", FILLS(run_spec)); */
 #define SCHEMA(symbol, rows, ...)                                                                  \
     const struct schema symbol = {                                                                 \

@@ -45,7 +45,8 @@ void schema_take_secrets(const struct schema *s, json_t *obj, const struct doc_p
     }
 }
 
-/* Goes one step of a path such as "secrets[0]" down from `at`, and moves *path past the step. */
+/* Returns the member or item of `at` that the first step of a path such as "secrets[0]" names, and
+ * moves *path past the step. */
 static json_t *step_down(json_t *at, const char **path)
 {
     char name[PLACE_SIZE];
@@ -171,7 +172,7 @@ static void leave_given(const struct schema *s, enum api_version v, json_t *valu
         schema_given(s, v, json_array_get(value, i));
 }
 
-/* Also removes an object that becomes empty. */
+/* An object that becomes empty by this is removed, too. */
 void schema_given(const struct schema *s, enum api_version v, json_t *shown)
 {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts for messages: paths, values, version names.
+ * Makes texts for messages: of paths, values and version names.
  */
 #include <stdio.h>
 #include <string.h>
@@ -56,9 +56,10 @@ void path_join(char out[PLACE_SIZE], const char *path, const char *child)
     snprintf(out, PLACE_SIZE, "%s%s%s", path, *path ? "." : "", child);
 }
 
-enum { SHOWN = 60 }; /* bytes of a string that a message repeats */
+enum { SHOWN = 60 }; /* how many bytes of a string a message quotes */
 
-/* The output is ASCII, so that a cut can never split a character. */
+/* Writes a string in quotes, with escapes. The output is ASCII, so that shortening it cannot split
+ * a character. */
 static void string_text(const char *s, size_t len, char out[VALUE_TEXT_SIZE])
 {
     size_t used = 0;

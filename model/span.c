@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parser of both kinds of durations: durations of .NET, and those of fixed length
+ * The parser of both kinds of durations: those of .NET, and durations without years and months
  * (duration_parse() of model/spec.h).
  */
 #include "model/span.h"
@@ -28,14 +28,15 @@ static const struct span_unit {
 };
 enum { N_UNITS = sizeof units / sizeof units[0], OF_FIXED_LENGTH = 2 /* weeks and smaller */ };
 
-/* The allowed syntax of a text. */
+/* The allowed syntax of a duration. */
 struct span_rule {
-    int first;          /* the largest unit */
+    int first;          /* the index of the largest allowed unit */
     const char *points; /* characters that begin a fraction */
-    int digits;         /* most digits of a fraction */
+    int digits;         /* the most digits of a fraction */
 };
 
-/* The unit of a letter, after `done` units that came before. */
+/* Returns the index of the unit with this letter, from the index `done` on; -1: there is none, or
+ * units are not in order. */
 static int find_unit(char letter, bool in_time, int done)
 {
     for (int i = done; i < N_UNITS; i++)
@@ -44,7 +45,7 @@ static int find_unit(char letter, bool in_time, int done)
     return -1;
 }
 
-/* Reads digits, and for seconds a fraction. Moves *s past them. */
+/* Reads a number, perhaps with a fraction, and moves *s past it. -1: there is no valid number. */
 static int read_number(const struct span_rule *r, const char **s, int64_t *whole,
                        int64_t *fraction_us)
 {
@@ -114,7 +115,7 @@ int duration_parse(const char *text, int64_t *us)
     return 0;
 }
 
-/* "4H", or an empty text for 0. */
+/* Writes a number and a letter ("4H"), or an empty text for 0. */
 static void part(int64_t n, char letter, char out[SPAN_SIZE])
 {
     out[0] = '\0';

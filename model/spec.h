@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The parts of a cluster's or job's document that the scheduler needs, decoded into plain structs,
- * so that no JSON enters scheduler/. Everything is in the arena. Secrets are merged in: call
+ * so that no JSON enters scheduler/. Everything is in the arena. It contains the secrets: call
  * run_spec_wipe() or node_setup_wipe() before arena_free().
  */
 #ifndef MODEL_SPEC_H
@@ -29,14 +29,14 @@ enum mount_kind {
 
 struct mount_volume {
     enum mount_kind kind;
-    const char *account;    /* file share, blob */
-    const char *share;      /* share or container name */
+    const char *account;    /* of a file share or a blob container */
+    const char *share;      /* the name of the share or container */
     const char *host;       /* from azureFileUrl, without port; otherwise NULL */
     const char *key;        /* account key; secret; may be NULL */
     const char *secret_ref; /* Key Vault URL instead of a key, or NULL */
     const char *source;     /* file server resource id, or the unmanaged mount command */
     const char *source_directory;
-    const char *relative_path; /* below the mount root */
+    const char *relative_path; /* the mount point, relative to the mount root */
     const char *options, *file_mode, *directory_mode;
 };
 
@@ -47,102 +47,106 @@ struct mount_list {
 
 /* A program and its arguments, run without a shell. */
 struct program_spec {
-    const char *const *argv; /* n, and a NULL */
+    const char *const *argv; /* n words, followed by a NULL */
     size_t n;
-    const char *shown; /* shown instead of the program */
+    const char *shown; /* the text that users see instead of the program */
 };
 
-/* A blob whose name no file can have, so that its file is not in the container's folder. */
+/* A blob whose name no file can have. The daemon stores its file outside of the container's
+ * folder. */
 struct input_blob {
     const char *name;
     const char *share, *path; /* a folder, and the file's path in it */
     bool has_bytes;
 };
 
-/* An archived blob: nobody reads its bytes. A file with other facts was written since by a job. */
+/* An archived blob, whose bytes must not be read. If the file at its place has another inode, size
+ * or time, a job has written it since, so it is not the archived blob. */
 struct archived_blob {
     const char *name;
     uint64_t inode, size;
     int64_t mtime_ns;
 };
 
-/* An input for a node before the run begins: a file of the daemon, a foreign file, or all files
- * with a common prefix. */
+/* An input that is copied to a node before the run begins: a file that the daemon stores, a file at
+ * a foreign URL, or all files with a common prefix. */
 struct input_file {
     const char *share, *path; /* a folder, and the file's path in it */
     const char *url;          /* a foreign URL instead of both; secret */
-    const char *prefix; /* share or url is a container, and its files with this prefix are copied */
-    const struct input_blob *aside; /* further blobs of a share whose names are not file names */
+    const char *prefix; /* if set, `share` or `url` is a container, whose files with this prefix are
+                           copied */
+    const struct input_blob *aside; /* blobs of the container whose names no file can have */
     size_t n_aside;
-    /* the archived blobs among the files, in the order of names */
+    /* The archived blobs among the files, sorted by name. */
     const struct archived_blob *archived;
     size_t n_archived;
-    const char *to;   /* below the node's root; with a prefix a directory */
+    const char *to; /* where it is copied, relative to the node's root; with a prefix a directory */
     const char *what; /* the name for messages */
     int mode;
-    /* the file is an archive, unpacked at `to` once; this link leads there (below the node's root,
-     * too). NULL: not an archive */
+    /* If not NULL, the file is an archive that is unpacked at `to` once, and this is the path of a
+     * link to `to`, relative to the node's root. */
     const char *link;
-    bool package; /* failures concern a package, not a file */
+    bool package; /* true: error messages name a package, not a file */
 };
 struct input_list {
     struct input_file *items;
     size_t n;
 };
 
-/* An upload to a container after the run's processes have ended. */
+/* Files that are uploaded to a container after the run's processes have ended. */
 struct output_file {
-    /* pattern of paths below "wd" (model/glob.h), with variables; or absolute */
+    /* A pattern of paths (model/glob.h), with variables: relative to the directory "wd", or
+     * absolute. */
     const char *pattern;
     const char *url;            /* URL of the container; secret */
-    bool own;                   /* its host is the daemon itself */
+    bool own;                   /* true: the host of the URL is the daemon itself */
     const char *path;           /* path in the container; NULL: none */
     const char *const *headers; /* "Name: value" */
     size_t n_headers;
-    bool after_success, after_failure; /* when */
+    bool after_success, after_failure; /* when it is uploaded */
     const char *what;                  /* the name for messages */
-    const char *refused;               /* why it is not possible; NULL: possible */
-    int refused_as;                    /* the kind of that error */
+    const char *refused;               /* why the upload is not possible; NULL: it is possible */
+    int refused_as;                    /* the kind of the error `refused` */
 };
 struct output_list {
     struct output_file *items;
     size_t n;
 };
 
-/* The cooperation of a run's nodes, if the front has its own directories. The first node's
- * directory is the place's; another node's directory is inside it, with the node's rank as its
- * name. */
+/* How the nodes of a run work together, if the front has its own directories. The first node uses
+ * the directory place_spec.dir; each other node uses a directory inside it, named by the node's
+ * rank. */
 struct team_spec {
-    /* runs on every node; the program of the place begins when all have ended with 0. Its child
-     * processes continue until the run ends */
+    /* This command runs on every node. The program of the place begins when all of them have ended
+     * with exit code 0. Child processes of the command may continue until the run ends. */
     struct program_spec coordination;
-    struct input_list files; /* put onto every node */
+    struct input_list files; /* copied to every node */
 };
 
-/* The place of a run whose front has its own directories on nodes. Its processes run in "wd" of the
- * directory, beside their standard output and error. */
+/* Where and how a run executes whose front has its own directories on nodes. The working directory
+ * of its processes is "wd" in `dir`; their standard output and error are files beside "wd". */
 struct place_spec {
-    const char *dir;         /* below each node's root; it outlives the run */
-    const char *account;     /* an account that several runs share; NULL: the run gets an account */
+    const char *dir;     /* relative to each node's root; it remains after the run */
+    const char *account; /* an account that several runs share; NULL: the run gets an own account */
     const char *account_dir; /* the parent directory of shared accounts, below the node's root */
     const char *user; /* the name of that account if people can log in with it, as one of its pool's
                          users (struct node_setup_spec); NULL: none */
-    int uid, gid;     /* ids of `account`; both 0: the node chooses */
-    bool admin; /* has the agent's rights, if the site permits that; its `sudo` runs commands with
-                   the rights that it has anyway */
-    struct kv *rooted; /* variables whose values are paths below the node's root */
+    int uid, gid;     /* the ids of `account`; both 0: the node chooses them */
+    bool admin;       /* true: the run has the agent's rights, if the site permits that. Its command
+                         `sudo` adds no rights */
+    struct kv *rooted; /* variables whose values are paths relative to the node's root */
     size_t n_rooted;
     struct program_spec program;
     struct input_list files;    /* copied to its first node */
-    struct output_list outputs; /* taken off it */
-    const char *home;           /* below the node's root: only files inside are uploaded */
-    /* beside "wd": the log of uploads, and of their errors */
+    struct output_list outputs; /* uploaded from its first node */
+    const char *home;           /* relative to the node's root; only files inside it are uploaded */
+    /* Files beside "wd": the log of uploads, and the log of their errors. */
     const char *output_log, *output_errors;
-    const struct team_spec *team; /* NULL: only the program runs */
-    /* the failure that prevents the run, with its message; FAIL_NONE: none */
+    const struct team_spec *team; /* NULL: only the program runs, on the first node */
+    /* The failure that prevents the run, and its message; FAIL_NONE: nothing prevents it. */
     enum failure_code refused;
     const char *why_refused;
-    bool held; /* no step is done on its nodes until its front lets it begin */
+    bool held; /* true: no step is done on its nodes until the front permits the run to begin */
 };
 
 struct setup_task_spec {
@@ -151,38 +155,38 @@ struct setup_task_spec {
     size_t n_env;
     const char *std_prefix;         /* stdOutErrPathPrefix, unexpanded */
     const char *std_suffix;         /* stdOutErrPathSuffix */
-    const struct place_spec *place; /* a program in a directory of the front; then most of the
-                                       members above are ignored. NULL: the command line */
-    int retries;                    /* of a failing program; -1: unlimited */
-    bool beside; /* the node gets runs while the program runs, and whatever its result is */
-    bool admin;  /* the program runs as the agent */
-    struct container_spec *container; /* of the program; NULL: it runs on the host */
+    const struct place_spec *place; /* if set, a program in a directory of the front runs, and most
+                                       members above are ignored. NULL: command_line runs */
+    int retries;                    /* how often a failing program is repeated; -1: without limit */
+    bool beside; /* true: the node gets runs even while the program runs and after it failed */
+    bool admin;  /* true: the program runs with the agent's account */
+    struct container_spec *container; /* the program's container; NULL: it runs on the host */
 };
 
 struct admin_user_spec {
     const char *name;
-    const char *ssh_public_key; /* one line, without its end; or NULL */
+    const char *ssh_public_key; /* one line, without a line end; or NULL */
     const char *password;       /* secret; or NULL */
     const char *private_key;    /* secret: the SSH key of the account; NULL: none */
-    int uid, gid;               /* both 0: the node chooses */
-    /* The account and its directory if people cannot log in by its name, as in struct place_spec;
-     * otherwise NULL. */
+    int uid, gid;               /* both 0: the node chooses them */
+    /* If people cannot log in with this account: the Unix account and its directory, as in struct
+     * place_spec. Otherwise NULL. */
     const char *account, *account_dir;
 };
 
 struct container_spec {
     const char *image;          /* as given */
-    const char *server;         /* registry, without a scheme; NULL: the runtime's default */
-    const char *user;           /* of the registry; NULL: no credentials */
-    const char *password;       /* secret; NULL with a reference */
+    const char *server;         /* the registry, without "https://"; NULL: the runtime's default */
+    const char *user;           /* the user at the registry; NULL: no credentials */
+    const char *password;       /* secret; NULL if secret_ref is set */
     const char *secret_ref;     /* Key Vault URL instead of the password, or NULL */
     const char *shm_size;       /* in docker's format; NULL: its default */
-    const char *const *options; /* further arguments for its start; NULL: none */
+    const char *const *options; /* further arguments for starting the container; NULL: none */
     size_t n_options;
-    const char *run_as;     /* from these options, the user of its processes; NULL: not given */
-    const char *entrypoint; /* from these options, the program that gets the words of a command */
-    bool in_image; /* processes begin in the image's working directory, or the one in the options */
-    bool narrow;   /* it sees only `binds` of the node, otherwise the whole node root */
+    const char *run_as;     /* the user that `options` give the processes; NULL: none */
+    const char *entrypoint; /* the program that `options` set to run the command; NULL: none */
+    bool in_image; /* processes start in the working directory of the image or of `options` */
+    bool narrow;   /* true: only `binds` are mounted in it; false: the whole node root */
     struct container_bind {
         const char *path; /* below the node's root */
         bool read_only;
@@ -194,15 +198,15 @@ struct node_setup_spec {
     struct admin_user_spec admin;
     struct mount_list mounts;
     struct setup_task_spec *setup_task; /* NULL: none */
-    const char *const *dirs; /* below the node's root, to be made in the front's own directory; */
-    size_t n_dirs;           /* they belong to `account` */
+    const char *const *dirs;            /* directories to make, relative to the node's root; */
+    size_t n_dirs;                      /* they belong to `account` */
     const char *account;
-    struct admin_user_spec *users; /* further accounts for people, like `admin` */
+    struct admin_user_spec *users; /* further accounts with which people log in, like `admin` */
     size_t n_users;
-    struct input_list packages; /* for all runs there */
-    enum failure_code refused;  /* as in struct place_spec: the node cannot be prepared */
+    struct input_list packages; /* packages for all runs on the node */
+    enum failure_code refused;  /* why the node cannot be prepared; FAIL_NONE: it can */
     const char *why_refused;
-    struct container_spec *images; /* to be pulled in advance, if possible */
+    struct container_spec *images; /* images to pull in advance, if possible */
     size_t n_images;
 };
 
@@ -225,59 +229,61 @@ struct toolkit_spec {
 
 struct directory_spec {
     const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
-    bool as_is; /* an output with createNew false: the directory is path/suffix itself, not below
-                   the job's segment */
+    bool as_is; /* an output with createNew false: the directory is path/suffix itself, without the
+                   job's segment */
 };
 
-/* Member of "properties" in a stored job document that no api-version renders: the mountVolumes of
- * its cluster at submission, because output stays listable after the cluster is deleted. */
+/* A member of "properties" in stored documents of jobs, which replies never contain: the
+ * mountVolumes that the cluster had when the job was submitted. With it, output can be listed after
+ * the cluster was deleted. */
 #define JOB_DOC_CLUSTER_MOUNTS "clusterMountVolumes"
-/* Member of "properties" in a stored cluster document: true if the cluster was made through
- * 2017-09-01-preview, where a set-up task's output directory has no guid of the cluster in its
- * path. */
+/* A member of "properties" in stored documents of clusters: true if the cluster was made through
+ * 2017-09-01-preview, in which the path of the set-up task's output does not contain the cluster's
+ * guid. */
 #define CLUSTER_DOC_PLAIN_OUTPUT "setupOutputWithoutGuid"
 
 struct run_spec {
-    struct place_spec *place; /* NULL: separate directories for each attempt, and a toolkit;
-                                 otherwise most of the members below are ignored */
+    struct place_spec *place; /* NULL: the run has directories for each attempt and a toolkit;
+                                 otherwise most members below are ignored */
     enum tool_type tool;
     struct toolkit_spec toolkit;
     const char *pool_ref; /* the resource id of its cluster */
     int priority, node_count;
     const char *prep_command_line;    /* NULL: none */
-    struct container_spec *container; /* NULL: runs on the host */
-    struct kv *env; /* environmentVariables, then secrets; without reserved variables: */
+    struct container_spec *container; /* NULL: the run's processes run on the host */
+    struct kv *env; /* environmentVariables, then secrets, without the reserved variables */
     size_t n_env;
     struct wishes wishes;
     struct mount_list mounts;
-    struct mount_list pool_mounts; /* from JOB_DOC_CLUSTER_MOUNTS; without keys */
+    struct mount_list pool_mounts; /* from JOB_DOC_CLUSTER_MOUNTS, without keys */
     const char *std_prefix;
     const char *segment; /* jobOutputDirectoryPathSegment */
     struct directory_spec *inputs, *outputs;
     size_t n_inputs, n_outputs;
     int64_t max_wall_us;
-    /* suffix of its std files and log: the index of an array; NULL: none */
+    /* The suffix of the names of its output files and log: the run's index in an array; NULL: no
+     * suffix. */
     const char *file_suffix;
 };
 
-/* The value of AZ_BATCHAI_MOUNT_ROOT in the real service. In paths of directories it has the
- * meaning of the variable. */
+/* The value of AZ_BATCHAI_MOUNT_ROOT in the real service. At the beginning of a path it is treated
+ * like the variable. */
 #define PUBLISHED_MOUNTS "/mnt/batch/tasks/shared/LS_root/mounts"
 
-/* `secrets` is the unsealed JSON text, or NULL. */
+/* `secrets` is the decrypted JSON text with the document's secrets, or NULL. */
 int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,
                       struct node_setup_spec *out, struct err *e) MUST_CHECK;
 int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct run_spec *out,
                     struct err *e) MUST_CHECK;
 
-/* S/rg/workspaces/{ws}/experiments/{e}/jobs/{j}/G and S/rg/workspaces/{ws}/clusters/{c}/G, with
- * subscription and group lower-case; S/rg/jobs/{j}/G and S/rg/clusters/{c}/G in the home workspace
- * (model/home.h), for any api-version. In the arena. */
+/* Return S/rg/workspaces/{ws}/experiments/{e}/jobs/{j}/G and S/rg/workspaces/{ws}/clusters/{c}/G
+ * (S: subscription, rg: group, both lower-case; G: guid), in the arena. In the home workspace
+ * (model/home.h) the segments are S/rg/jobs/{j}/G and S/rg/clusters/{c}/G in every api-version. */
 const char *job_path_segment(struct arena *a, const struct job *j);
 const char *cluster_path_segment(struct arena *a, const struct cluster *c);
 
-/* Names of storage accounts, and of file shares and containers. They become names of folders,
- * without regard to case. Azure's rules are narrower; its published examples break them. */
+/* The rules for names of storage accounts, and of file shares and containers. They become names of
+ * folders, in lower case. Azure's rules are stricter, but its published examples violate them. */
 #define ACCOUNT_NAME_MAX 64
 #define SHARE_NAME_MAX   63
 bool account_name_valid(const char *name);
@@ -285,28 +291,29 @@ bool account_name_valid(const char *name);
  * .../blobs/<container>, in lower case. In the arena. */
 const char *share_folder(struct arena *a, const char *storage_dir, const char *account,
                          enum share_kind kind, const char *share);
-/* The daemon's folders beside it: for blobs with names that no file can have, and for uncommitted
- * blocks. Below the account's folder, <storage_dir>/<account>. */
+/* The daemon's own folders for a share, in the account's folder <storage_dir>/<account>:
+ * SHARE_ASIDE for blobs with names that no file can have, SHARE_BLOCKS for uncommitted blocks. */
 #define SHARE_ASIDE  ".aside"
 #define SHARE_BLOCKS ".blocks"
 const char *share_hidden_folder(struct arena *a, const char *storage_dir, const char *account,
                                 const char *which, int64_t share_id);
 bool share_name_valid(const char *name);
-/* The rules in words, after "must be" in messages. */
-/* Whether a PUT can make a container or share of that name. Mounts accept further names, of folders
- * from before this rule. */
+/* True: a PUT may make a container or share of this name. Mounts also accept names that are not
+ * valid by this rule, because folders may be older than the rule. */
 bool container_name_valid(const char *name);
+/* The rules as texts that follow "must be" in messages. */
 extern const char account_name_rule[], share_name_rule[], container_name_rule[];
 
-/* Splits "[http(s)://ACCOUNT.file.SUFFIX/SHARE]" or path-style URLs. -1: not the URL of a share. */
+/* Splits the URL of a share ("http(s)://ACCOUNT.file.SUFFIX/SHARE", or with the account in the
+ * path). -1: it is not such a URL. */
 int file_share_from_url(struct arena *a, const char *url, const char **account,
                         const char **share) MUST_CHECK;
 
-/* Finds the volume of a path such as "$AZ_BATCHAI_MOUNT_ROOT/external/logs", and the rest of the
- * path below the volume ("logs"; "" for its root); NULL: the path is on none of them. Such paths
- * begin with a variable: the front's VAR_POOL_MOUNTS for `pool_mounts`, VAR_RUN_MOUNTS for
- * `run_mounts`; ${NAME} is accepted too. *rest is in the arena, without "." and empty components. A
- * path with ".." is on none. */
+/* Finds the volume that contains a path such as "$AZ_BATCHAI_MOUNT_ROOT/external/logs". Returns
+ * NULL if no volume does, or if the path contains "..". Such paths begin with a variable, as $NAME
+ * or ${NAME}: the front's VAR_POOL_MOUNTS for `pool_mounts`, VAR_RUN_MOUNTS for `run_mounts`. *rest
+ * is the path below the volume ("logs"; "" for its root), in the arena, without "." and empty
+ * components. */
 const struct mount_volume *mount_resolve(struct arena *a, const struct front_words *words,
                                          const struct mount_list *pool_mounts,
                                          const struct mount_list *run_mounts, const char *path,
@@ -316,11 +323,11 @@ const struct mount_volume *mount_resolve(struct arena *a, const struct front_wor
 void run_spec_wipe(struct run_spec *s);
 void node_setup_wipe(struct node_setup_spec *s);
 
-/* The longest duration, a century; adding it to any valid instant cannot overflow. */
+/* The longest duration, about 100 years. Adding it to any valid instant cannot overflow. */
 #define DURATION_MAX_S  (36500L * 24 * 3600)
 #define DURATION_MAX_US (DURATION_MAX_S * INT64_C(1000000))
-/* ISO 8601 duration (P7D, PT1H30M, P1DT2H) <-> microseconds. Months and years are refused, and a
- * longer duration becomes the maximum. */
+/* Parses an ISO 8601 duration (P7D, PT1H30M, P1DT2H) to microseconds. Months and years are refused;
+ * a duration above DURATION_MAX_US becomes DURATION_MAX_US. */
 int duration_parse(const char *text, int64_t *us);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parsing documents and decoding the common parts of clusters and jobs. Documents were accepted by
- * model/schema.h before they were stored, so shapes are trusted and absent parts are just absent.
+ * Parsing documents and decoding the common parts of clusters and jobs. schema_accept() checked the
+ * documents before they were stored, so the decoders trust their structure, and an absent part is
+ * no error.
  */
 #include <string.h>
 
@@ -35,8 +36,8 @@ void spec_close(struct opened *o)
     *o = (struct opened){0};
 }
 
-/* The strings are writable (the arena's, or a document about to be freed); const only keeps readers
- * from changing them. */
+/* The string is in writable memory (the arena, or a document that is freed next). It is const only
+ * so that readers do not change it. */
 void spec_wipe_string(const char *s)
 {
     if (s)

@@ -56,7 +56,7 @@ int node_setup_decode(struct arena *a, const struct cluster *c, const char *secr
     return 0;
 }
 
-/* Replaces the prefix PUBLISHED_MOUNTS of a path by the variable. */
+/* Replaces PUBLISHED_MOUNTS at the beginning of a path by the variable. */
 static const char *mounts_by_name(struct arena *a, const char *path)
 {
     size_t n = strlen(PUBLISHED_MOUNTS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mount volumes: parses URLs of shares, and finds the volume of a path.
+ * Parses URLs of shares, and finds the mount volume that contains a path.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@ const char account_name_rule[] = "a storage account's name: 1 to 64 letters, dig
 const char share_name_rule[] =
     "the name of a file share or container: 1 to 63 letters, digits, -, _ and $";
 
-/* Length of the leading name. No dots, so never "..". */
+/* Returns the length of the name at the beginning of s. A name contains no dots, so it is never
+ * "..". */
 static size_t name_length(const char *s, const char *more)
 {
     size_t n = 0;
@@ -74,7 +75,7 @@ const char *share_hidden_folder(struct arena *a, const char *storage_dir, const 
                         (long long)share_id);
 }
 
-/* s is "NAME" followed by any number of slashes. */
+/* Returns NAME if s is "NAME" followed by any number of slashes, otherwise NULL. */
 static const char *last_segment(struct arena *a, const char *s)
 {
     size_t n = share_length(s);
@@ -82,7 +83,7 @@ static const char *last_segment(struct arena *a, const char *s)
     return last ? arena_strndup(a, s, n) : NULL;
 }
 
-/* The text behind "HOST[:PORT]/", or NULL. */
+/* Returns the text behind "HOST[:PORT]/", or NULL if the text does not begin like this. */
 static const char *url_path(const char *host)
 {
     size_t n = strcspn(host, "/?#@\\");
@@ -118,7 +119,7 @@ int file_share_from_url(struct arena *a, const char *url, const char **account, 
     return *share ? 0 : -1;
 }
 
-/* "$NAME" or "${NAME}" at the start of `path`: the text after it, or NULL. */
+/* If `path` begins with "$NAME" or "${NAME}", returns the text after it, otherwise NULL. */
 static const char *after_variable(const char *path, const char *name)
 {
     size_t n = strlen(name);
@@ -134,7 +135,7 @@ static const char *after_variable(const char *path, const char *name)
     return *path == '/' || *path == '\0' ? path : NULL;
 }
 
-/* `path` without "." and empty components, or NULL if it contains "..". */
+/* Returns a copy of `path` without "." and empty components, or NULL if it contains "..". */
 static char *clean_path(struct arena *a, const char *path)
 {
     char *out = arena_alloc(a, strlen(path) + 1), *end = out;
@@ -154,7 +155,7 @@ static char *clean_path(struct arena *a, const char *path)
     return out;
 }
 
-/* The volume with the longest mount path that contains `path`. */
+/* Returns the volume that contains `path`; of several, the one with the longest mount path. */
 static const struct mount_volume *longest_match(const struct mount_list *mounts, const char *path,
                                                 size_t *matched)
 {

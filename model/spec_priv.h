@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the decoders; private to model/.
+ * Functions that the decoders share; private to model/.
  */
 #ifndef MODEL_SPEC_PRIV_H
 #define MODEL_SPEC_PRIV_H
@@ -15,10 +15,10 @@ struct opened {
 };
 
 int spec_open(const char *doc, const char *secrets, struct opened *out, struct err *e) MUST_CHECK;
-/* Wipes the secrets and frees both. */
+/* Overwrites the secrets and frees both members. */
 void spec_close(struct opened *o);
 
-/* Overwrites an arena string; NULL is fine. */
+/* Overwrites a string in the arena; does nothing if s is NULL. */
 void spec_wipe_string(const char *s);
 void spec_wipe_env(struct kv *env, size_t n);
 void spec_wipe_mounts(struct mount_list *mounts);

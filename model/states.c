@@ -13,10 +13,10 @@
  *                            IDLE --restart--> PREPARING
  *
  * Running is not a stored state of a node: an idle node with a live allocation is shown as running.
- * A leaving or unusable node may still hold allocations, whose runs are being ended on it. A
- * failure does not change a leaving node: it is removed anyway.
+ * A leaving or unusable node may still have allocations, whose runs are being ended on it. A
+ * failure does not change the state of a leaving node, because it is removed anyway.
  *
- * Pools, whose state is clients' allocationState
+ * Pools (replies contain the state as allocationState)
  *
  *      STEADY ---resize---> RESIZING ---settled---> STEADY
  *
@@ -33,10 +33,10 @@
  *       |  +---- requeued ---+     +------------- released --------------+  |
  *       +---------------------------- ended --------------------------------+
  *
- * An allocated run is over at once, without a verdict, when it is forgotten; and one whose nodes
+ * An allocated run becomes OVER at once, without a result, if it shall be forgotten or if its nodes
  * are gone.
  *
- * What holds a waiting run
+ * Why a waiting run may not get nodes (enum run_hold)
  *
  *           wait              broken
  *      NOT ------> WAITS --------------> BROKEN, and then it fails
@@ -44,7 +44,8 @@
  *       +------------+                     | broken
  *       +----------- turn ------------ TURN
  *
- * Provisioning, for resources that the daemon has to set up (file servers; others exist at once)
+ * Provisioning, of resources that the daemon must set up (file servers; other resources exist at
+ * once)
  *
  *      CREATING ---made---> SUCCEEDED       CREATING ---failed---> FAILED
  *      any state ---deleted---> DELETING --> (row deleted)
@@ -61,7 +62,7 @@
  *       +--------------------------------------------------+
  *                       terminate, failed
  *
- * A terminated job ends in FAILED with the error JobTerminated, as the service had it.
+ * A terminated job ends in FAILED with the error JobTerminated, as in the real service.
  */
 #include "model/states.h"
 
@@ -77,7 +78,8 @@ enum {
     POOL_STATES = ALLOC_RESIZING
 };
 
-/* A line for each edge; an edge that is not listed is illegal. States begin at 1, tables at 0. */
+/* The macros make one entry for each legal edge; all other edges are illegal. States are numbered
+ * from 1, the tables from 0. */
 #define NODE_EDGE(state, event, to)                                                                \
     [((state)-1) * NODE_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 #define JOB_EDGE(state, event, to)                                                                 \
@@ -119,7 +121,7 @@ static const struct sm_edge job_edges[EXEC_STATES * JOB_EVENTS] = {
     JOB_EDGE(EXEC_TERMINATING, JOB_EV_STOPPED, EXEC_FAILED),
 };
 
-/* The third is not a state: see enum node_state. */
+/* The third name stands for the unused number 3 of enum node_state. */
 static const char *const node_states[] = {"preparing", "idle", "unknown", "leaving", "unusable"};
 static const char *const node_events[] = {"prepared", "failed", "retry", "leave", "restart"};
 static const struct sm_edge run_edges[RUN_STATES * RUN_EVENTS] = {
@@ -166,7 +168,7 @@ static const char *const job_events[] = {"allocated", "succeeded", "failed",
 
 static const char *const run_states[] = {"waiting", "allocated", "releasing", "over"};
 static const char *const run_events[] = {"allocated", "ended", "requeued", "released"};
-/* The second is not a state. */
+/* The second name stands for the unused number 2 of enum allocation_state. */
 static const char *const allocation_states[] = {"held", "unknown", "released", "lost"};
 static const char *const allocation_events[] = {"released", "lost"};
 static const char *const hold_states[] = {"not", "waits", "broken", "turn"};
@@ -177,7 +179,7 @@ static const char *const prov_events[] = {"made", "failed", "deleted"};
 static const char *const pool_states[] = {"steady", "resizing"};
 static const char *const pool_events[] = {"resize", "settled"};
 
-/* Every state and event has its name. */
+/* Checks that there are as many names as states and events. */
 #define NAMES(names, n) _Static_assert(sizeof(names) / sizeof(names)[0] == (n), #names)
 NAMES(node_states, NODE_STATES);
 NAMES(node_events, NODE_EVENTS);

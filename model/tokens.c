@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cuts compact texts of the daemon by hand, and every other text with jsmn. Invariant: n is 0, or
- * token 0 is an object whose members are pairs. The tokens point into the text; the caller keeps
- * it. Any thread.
+ * Cuts compact texts, as the daemon writes them, with own functions, and every other text with
+ * jsmn. Invariant: n is 0, or token 0 is an object in which each name has one value. The tokens
+ * point into the text, which the caller must keep. Any thread.
  */
 #define JSMN_PARENT_LINKS
 #define JSMN_STRICT
@@ -36,9 +36,9 @@ static bool members_are_pairs(const jsmntok_t *tok, int n)
 
 #define QUICK_DEPTH 16
 
-/* jsmn reads each character several times: a quarter of the cost of a list's row. Text that the
- * daemon wrote itself (compact, few escapes) is cut here, a string at a time. For other text these
- * functions return false, and jsmn takes over. */
+/* A faster way than jsmn, which reads each character several times and took a quarter of the time
+ * of a row in a list. These functions cut text that the daemon wrote itself (compact, few escapes),
+ * a whole string at a time. For other text they return false, and then jsmn cuts the text. */
 struct quick {
     struct tokens *t;
     const char *at, *end;
@@ -63,7 +63,7 @@ static bool quick_take(struct quick *q, char c)
     return true;
 }
 
-/* Called behind the string's first quote. */
+/* Takes a string; q->at is behind its opening quote. */
 static bool quick_string(struct quick *q, int parent)
 {
     int tok = quick_token(q, JSMN_STRING, parent);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stored document cut into tokens (jsmn), for reading its text without making a tree. Private to
- * model/.
+ * Cuts a stored document into tokens (jsmn), so that its text can be read without making a tree.
+ * Private to model/.
  */
 #ifndef MODEL_TOKENS_H
 #define MODEL_TOKENS_H
@@ -35,7 +35,7 @@ static inline const char *token_text(const struct tokens *t, int tok, size_t *n)
     return t->text + t->tok[tok].start;
 }
 
-/* Whether the token exists and has this type. */
+/* True: the token exists and has this type. */
 static inline bool token_is(const struct tokens *t, int tok, jsmntype_t type)
 {
     return tok != NO_TOKEN && tok < t->n && t->tok[tok].type == type;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bounds of values, states of GPUs, and averages, each over the one table of values.
+ * Checks values against their bounds, decides on the states of GPUs, and computes averages. Loops
+ * over values use the macros of sample.h, which list all values.
  */
 #include "model/sample/sample.h"
 

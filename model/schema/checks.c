@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks of single values, used by rows of the tables. A value here has the right type and length
- * already.
+ * Checks of single values, used by rows of the tables. The engine has checked the type and the
+ * length of the value before.
  */
 #include <ctype.h>
 #include <stddef.h>
@@ -69,7 +69,8 @@ int check_output_id(const json_t *value, const char *path, struct err *e)
     return check_directory_id(value, path, e);
 }
 
-/* Trailing slashes are common and harmless; the rest is as strict as fs_path_is_safe(). */
+/* True: the path is safe by fs_path_is_safe(), apart from slashes at its end, which are common and
+ * harmless. */
 static bool safe_trimmed(const char *s, bool may_be_root)
 {
     size_t n = strlen(s);
@@ -126,7 +127,8 @@ int check_location(const json_t *value, const char *path, struct err *e)
                   "the name of a region, such as eastus: letters, digits, spaces, -, _ and .");
 }
 
-/* A place for output: absolute, relative or starting with a variable, but without "..". */
+/* Checks a prefix for output: a path that is absolute, relative or starts with a variable, but has
+ * no part "..". */
 int check_output_prefix(const json_t *value, const char *path, struct err *e)
 {
     const char *s = json_string_value(value);
@@ -138,7 +140,7 @@ int check_output_prefix(const json_t *value, const char *path, struct err *e)
     return check_clean_text(value, path, e);
 }
 
-/* ".../<kind>/NAME", where NAME is a valid name of a resource. */
+/* True: the id has the form ".../<kind>/NAME", and NAME is a valid name of a resource. */
 static bool is_resource_id(const char *id, const char *kind)
 {
     const char *name = strrchr(id, '/');
@@ -224,7 +226,7 @@ int check_user_name(const json_t *value, const char *path, struct err *e)
                   "a Linux user name: letters, digits, _, - and ., starting with a letter or _");
 }
 
-/* Only one line, because a second line would be a second entry in authorized_keys. */
+/* Permits only one line, because a second line would be a second entry in authorized_keys. */
 int check_ssh_key(const json_t *value, const char *path, struct err *e)
 {
     const char *s = json_string_value(value);
@@ -257,7 +259,7 @@ int check_backend(const json_t *value, const char *path, struct err *e)
 {
     static const char *const known[] = {"tcp", "gloo", "mpi", "nccl"};
     const char *s = json_string_value(value);
-    bool found = *s == '\0'; /* an empty text is like an absent one */
+    bool found = *s == '\0'; /* an empty text counts as absent */
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         found = found || strcasecmp(s, known[i]) == 0;
     return found ? 0 : refuse(value, path, e, "tcp, gloo, mpi or nccl");

@@ -22,7 +22,8 @@ static const struct field manual_rows[] = {
 };
 static SCHEMA(schema_manual, manual_rows, "ManualScaleSettings", FILLS(scale));
 
-/* Clients send an initial count of 0 for "not given", so it is in every range. */
+/* Clients send an initial count of 0 if the user gave none, so 0 is valid whatever the minimum and
+ * the maximum are. */
 static int check_auto_scale(json_t *obj, const char *path, struct err *e)
 {
     json_int_t min = json_integer_value(json_object_get(obj, "minimumNodeCount"));
@@ -63,7 +64,7 @@ static int check_scale(json_t *obj, const char *path, struct err *e)
                    manual ? "both" : "neither");
 }
 
-/* The kind follows from the given one of the two. */
+/* Sets the kind of scaling: the document contains either manual or autoScale. */
 static void finish_scale(struct arena *a, const json_t *obj, void *into)
 {
     struct scale *s = into;
@@ -131,8 +132,9 @@ static const struct field node_setup_rows[] = {
 };
 static SCHEMA(schema_node_setup, node_setup_rows, "NodeSetup", FILLS(node_setup_spec));
 
-/* In the published schema scaleSettings may be absent, and targetNodeCount has "Default is 0": a
- * cluster without scale settings is a manual cluster with 0 nodes, to be resized later. */
+/* In the published schema scaleSettings may be absent, and targetNodeCount has the note "Default is
+ * 0". So a cluster without scale settings has manual scaling and 0 nodes; the user can resize it
+ * later. */
 static const struct field properties_rows[] = {
     ENUM("provisioningState", READONLY, prov_state_names),
     ENUM("allocationState", READONLY, alloc_state_names),
@@ -176,7 +178,7 @@ static const struct field update_properties_rows[] = {
 };
 static SCHEMA(schema_update_properties, update_properties_rows, "ClusterUpdateProperties");
 
-/* Empty tags are kept: they mean "remove them all". */
+/* Empty tags in a request are kept, because they mean that all tags shall be removed. */
 static const struct field cluster_update_rows[] = {
     MAP("tags", MUTABLE | KEEP_EMPTY, .versions = V_FLAT, .max = MAX_TAGS),
     MAP("tags", MUTABLE | KEEP_EMPTY | INPUT_ONLY, .versions = V05, .max = MAX_TAGS),

@@ -11,7 +11,7 @@ static const struct field resource_id_rows[] = {
 };
 SCHEMA(schema_resource_id, resource_id_rows, "ResourceId");
 
-/* Decoded into a text (INTO() of model/schema_rows.h). */
+/* The object is decoded into a text, its secretUrl (see INTO() in model/schema_rows.h). */
 static const struct field secret_reference_rows[] = {
     OBJECT("sourceVault", REQUIRED, schema_resource_id),
     TEXT("secretUrl", REQUIRED, 1, MAX_URL_BYTES, .check = check_http_url, INTO_SAME),
@@ -26,7 +26,8 @@ static const struct field env_variable_rows[] = {
 };
 SCHEMA(schema_env_variable, env_variable_rows, "EnvironmentVariable", FILLS(kv));
 
-/* An empty value is a value: the variable is set to "". */
+/* Requires exactly one of value and valueSecretReference. An empty value counts as given: it sets
+ * the variable to "". */
 static int check_env_secret(json_t *obj, const char *path, struct err *e)
 {
     bool value = json_object_get(obj, "value"), reference = has(obj, "valueSecretReference");
@@ -62,7 +63,8 @@ static const struct field batchai_error_rows[] = {
 };
 SCHEMA(schema_batchai_error, batchai_error_rows, "BatchAIError");
 
-/* The published schema requires neither, the documentation at least one. */
+/* Requires a key or a password. The published schema requires neither, but the documentation
+ * requires at least one. */
 static int check_user_account(json_t *obj, const char *path, struct err *e)
 {
     if (has(obj, "adminUserSshPublicKey") || has(obj, "adminUserPassword"))
@@ -73,7 +75,7 @@ static int check_user_account(json_t *obj, const char *path, struct err *e)
                    path);
 }
 
-/* People paste the key from a file: the line end after it is not part of the key. */
+/* Removes a line end after the key, because people paste the key from a file. */
 static void finish_user_account(struct arena *a, const json_t *obj, void *into)
 {
     struct admin_user_spec *user = into;
@@ -83,7 +85,8 @@ static void finish_user_account(struct arena *a, const json_t *obj, void *into)
         user->ssh_public_key = arena_strndup(a, key, strcspn(key, "\r\n"));
 }
 
-/* The published documents of the old versions have Ssh; the real service used SSH. */
+/* In the published documents of the old versions the name is adminUserSshPublicKey, but the real
+ * service used adminUserSSHPublicKey. */
 static const struct field user_account_rows[] = {
     TEXT("adminUserName", REQUIRED, 1, 32, .check = check_user_name, INTO(admin_user_spec, name)),
     TEXT("adminUserSshPublicKey", 0, 1, 16384, .canon = "adminUserSshPublicKey", .versions = V05,

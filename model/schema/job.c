@@ -9,7 +9,7 @@
 #include "model/schema/tables.h"
 #include "model/wishes.h"
 
-/* Decoded into a text (INTO() of model/schema_rows.h). */
+/* The object is decoded into a text, the cluster's id (see INTO() in model/schema_rows.h). */
 static const struct field cluster_id_rows[] = {
     TEXT("id", REQUIRED | ID, 1, MAX_ID_BYTES, .check = check_cluster_id, INTO_SAME),
 };
@@ -31,7 +31,8 @@ static const struct field registry_credentials_rows[] = {
 static SCHEMA(schema_registry_credentials, registry_credentials_rows, "PrivateRegistryCredentials",
               .check = check_registry_credentials, FILLS(container_spec));
 
-/* "https://registry.example.com/" and "registry.example.com" are one registry. */
+/* Removes the scheme and the slashes, so that "https://registry.example.com/" and
+ * "registry.example.com" name the same registry. */
 static void finish_registry(struct arena *a, const json_t *obj, void *into)
 {
     const char *url = json_string_value(json_object_get(obj, "serverUrl"));
@@ -100,8 +101,8 @@ static const struct field execution_rows[] = {
 };
 static SCHEMA(schema_execution, execution_rows, "JobPropertiesExecutionInfo");
 
-/* Newer versions have three priorities, older ones numbers (model/resource.h): both forms are
- * stored, whichever was given. */
+/* Newer versions have three named priorities, older versions have numbers (struct job). Stores both
+ * forms, whichever the request contained. */
 static void complete_priority(json_t *obj)
 {
     const json_t *number = json_object_get(obj, "priority");
@@ -117,7 +118,7 @@ static void complete_priority(json_t *obj)
                                 json_string_nocheck(enum_to_name(sched_priority_names, p)));
 }
 
-/* The path of a member of an item of a list of variables. */
+/* Writes the path of a member of the i-th item in a list of variables. */
 static void variable_path(char out[PLACE_SIZE], const char *path, const char *list, size_t i,
                           const char *member)
 {
@@ -126,8 +127,8 @@ static void variable_path(char out[PLACE_SIZE], const char *path, const char *li
     path_join(out, path, child);
 }
 
-/* Reserved variables are read before the job runs, and shown as sent, so they may not be
- * secrets. */
+/* Refuses reserved variables as secrets, because the daemon reads them before the job runs, and
+ * replies show them as sent. */
 static int check_no_wish_in_secrets(const json_t *obj, const char *path, struct err *e)
 {
     const json_t *secrets = json_object_get(obj, "secrets");
@@ -188,7 +189,7 @@ static int check_job(json_t *obj, const char *path, struct err *e)
 }
 
 /* The toolTypes of the older versions. The real service returned "pytorch" from 2018-03-01 on,
- * though no document lists it. */
+ * although no document lists it. */
 #define OLD_TOOLS                                                                                  \
     {TOOL_CNTK, "cntk"}, {TOOL_TENSORFLOW, "tensorflow"}, {TOOL_CAFFE, "caffe"},                   \
         {TOOL_CAFFE2, "caffe2"}, {TOOL_CHAINER, "chainer"},                                        \
@@ -198,9 +199,9 @@ static int check_job(json_t *obj, const char *path, struct err *e)
 static const struct enum_name tools_of_2017[] = {OLD_TOOLS, {0, NULL}};
 static const struct enum_name tools_of_march[] = {OLD_TOOLS, {TOOL_PYTORCH, "pytorch"}, {0, NULL}};
 
-/* In the old versions experimentName is a text of the user, in 2018-05-01 it is the experiment in
- * the path. "priority" was the name of schedulingPriority in early June 2018. toolType is derived
- * from the toolkit and stored (check_toolkit()). */
+/* In the old versions experimentName is a text that the user gives; in 2018-05-01 it is the name of
+ * the experiment in the path. "priority" was the name of schedulingPriority in early June 2018.
+ * toolType is derived from the toolkit and stored (check_toolkit()). */
 static const struct field properties_rows[] = {
     TEXT("experimentName", READONLY, .versions = V05),
     TEXT("experimentName", .canon = "experimentLabel", .versions = V_FLAT, .max = 1024),
@@ -260,8 +261,8 @@ static void finish_job(struct arena *a, const json_t *obj, void *into)
 static SCHEMA(schema_properties, properties_rows, "JobProperties", .check = check_job,
               FILLS(run_spec), .finish = finish_job);
 
-/* Requests of the old versions contain a job's location: it must be that of its cluster. Replies
- * did not contain it. */
+/* Requests of the old versions contain a job's location, which must be the location of its cluster.
+ * Replies of the old versions do not contain it. */
 static const struct field job_rows[] = {
     RESOURCE_ROWS,
     TEXT("location", REQUIRED | INPUT_ONLY, 1, 128, .versions = V_FLAT, .check = check_location),

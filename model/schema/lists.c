@@ -55,7 +55,7 @@ static const struct field operation_entry_rows[] = {
 };
 SCHEMA(schema_operation_entry, operation_entry_rows, "Operation");
 
-/* The properties for filters of lists of all resources. */
+/* The properties that $filter may use in lists of all resources. */
 /* clang-format off */
 static const struct field listed_rows[] = {
     TEXT("id", READONLY),

@@ -16,7 +16,7 @@
 #define ACCOUNT_ROW                                                                                \
     TEXT("accountName", REQUIRED, 1, ACCOUNT_NAME_MAX, .check = check_account_name,                \
          INTO(mount_volume, account))
-/* Until October 2017 its name was credentialsInfo. */
+/* Until October 2017 the name of credentials was credentialsInfo. */
 /* clang-format off */
 #define CREDENTIALS_ROWS                                                                           \
     OBJECT("credentialsInfo", INPUT_ONLY | KEEP_EMPTY, schema_credentials,                         \
@@ -26,8 +26,8 @@
 #define OPTIONS_ROW                                                                                \
     TEXT("mountOptions", .max = 4096, .check = check_clean_text, INTO(mount_volume, options))
 
-/* Neither is required: shares of the embedded default are folders, and folders need no key. Both at
- * once would be ambiguous. */
+/* Neither property is required, because shares that the daemon itself stores are folders, which
+ * need no key. Both together are refused, because they would be ambiguous. */
 static int check_credentials(json_t *obj, const char *path, struct err *e)
 {
     if (!has(obj, "accountKey") || !has(obj, "accountKeySecretReference"))
@@ -43,7 +43,8 @@ static const struct field credentials_rows[] = {
 static SCHEMA(schema_credentials, credentials_rows, "AzureStorageCredentialsInfo",
               .check = check_credentials, FILLS(mount_volume));
 
-/* Sets the kind of a volume by its list, and removes slashes from the end of its path. */
+/* Sets the kind of a volume, which follows from the list that contains it, and removes slashes from
+ * the end of its path. */
 static void finish_volume(struct arena *a, struct mount_volume *m, enum mount_kind kind)
 {
     const char *path = m->relative_path ? m->relative_path : "";
@@ -54,7 +55,8 @@ static void finish_volume(struct arena *a, struct mount_volume *m, enum mount_ki
     m->relative_path = arena_strndup(a, path, n);
 }
 
-/* The host of "http[s]://HOST[:PORT]/..."; brackets of an IPv6 literal stay. */
+/* Returns the host of "http[s]://HOST[:PORT]/...", with the brackets of an IPv6 address; NULL: the
+ * URL has no "://". */
 static const char *url_host(struct arena *a, const char *url)
 {
     const char *host = url ? strstr(url, "://") : NULL;
@@ -64,7 +66,8 @@ static const char *url_host(struct arena *a, const char *url)
     return arena_strndup(a, host, *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/"));
 }
 
-/* The URL was checked when it was accepted: its account is accountName. */
+/* check_file_share() has checked the URL before: its account is accountName, so the account is not
+ * taken from it here. */
 static void finish_file_share(struct arena *a, const json_t *obj, void *into)
 {
     struct mount_volume *m = into;
@@ -93,8 +96,8 @@ static void finish_unmanaged(struct arena *a, const json_t *obj, void *into)
     finish_volume(a, into, MOUNT_UNMANAGED);
 }
 
-/* The folder of a share is found by account and share; the URL must have the account of
- * accountName. */
+/* Refuses a URL of another account than accountName, because the account and the share together
+ * determine the share's folder. */
 static int check_file_share(json_t *obj, const char *path, struct err *e)
 {
     const char *name = json_string_value(json_object_get(obj, "accountName"));
@@ -138,7 +141,7 @@ static const struct field blob_rows[] = {
 static SCHEMA(schema_blob, blob_rows, "AzureBlobFileSystemReference", FILLS(mount_volume),
               .finish = finish_blob);
 
-/* Decoded into a text (INTO() of model/schema_rows.h). */
+/* The object is decoded into a text, the file server's id (see INTO() in model/schema_rows.h). */
 static const struct field file_server_id_rows[] = {
     TEXT("id", REQUIRED | ID, 1, MAX_ID_BYTES, .check = check_file_server_id, INTO_SAME),
 };
@@ -172,7 +175,8 @@ static const struct field mount_volumes_rows[] = {
          INTO_LIST(mount_list, items, n)),
 };
 
-/* All volumes of one resource share one mount root. */
+/* Refuses two volumes with the same relativeMountPath, because all volumes of a resource are below
+ * the same mount root. */
 static int check_mount_volumes(json_t *obj, const char *path, struct err *e)
 {
     json_t *seen = json_object();

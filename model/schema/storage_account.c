@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Storage accounts, and their shares and containers in the resource manager; alike in all versions.
+ * The tables of storage accounts, and of their shares and containers in the resource manager. They
+ * are the same in all versions.
  */
 #include <jansson.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static const struct enum_name key_names[] = {{1, "key1"}, {2, "key2"}, {0, NULL}
 
 /* --- restrictions of access --- */
 
-/* Stored and shown, but not enforced (docs/storage.md). */
+/* These rules are stored and shown, but not enforced (docs/storage.md). */
 static const struct field ip_rule_rows[] = {
     TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
     ENUM("action", 0, actions),
@@ -75,7 +76,8 @@ static const struct field encryption_service_rows[] = {
     TIME("lastEnabledTime", READONLY),
 };
 static SCHEMA(schema_encryption_service, encryption_service_rows, "EncryptionService");
-/* For queues and tables. They are not served: the choice is stored and shown. */
+/* Encryption settings of queues and tables. The daemon does not serve these, so it only stores and
+ * shows the settings. */
 static const struct field chosen_encryption_rows[] = {
     ENUM("keyType", 0, key_types),
     BOOL("enabled", READONLY),
@@ -223,7 +225,8 @@ static const struct enum_name protocols[] = {{1, "SMB"}, {0, NULL}};
 static const struct enum_name accesses[] = {
     {PUBLIC_NONE, "None"}, {PUBLIC_BLOB, "Blob"}, {PUBLIC_CONTAINER, "Container"}, {0, NULL}};
 
-/* The data planes have it in headers. */
+/* Checks metadata. In the data planes the same metadata is sent in headers, so the same rules
+ * apply. */
 static int check_metadata(const json_t *value, const char *path, struct err *e)
 {
     const char *name;

@@ -17,10 +17,11 @@
 #define V03 V_2018_03_01
 #define V05 V_2018_05_01
 
-/* location and tags of clusters and file servers. The versions without workspaces have them;
- * requests of early June 2018 still did, replies did not: such tags are kept and shown in those
- * versions, and the location must be the workspace's. Locations are compared as names of regions,
- * by api/arm/batchai/common.c and not by the engine. */
+/* location and tags of clusters and file servers. The versions without workspaces have both. In
+ * 2018-05-01, clients of early June 2018 still sent them, but replies did not contain them: the
+ * daemon stores such tags and shows them in the versions without workspaces, and the location must
+ * be the location of the workspace. api/arm/batchai/common.c compares locations as names of
+ * regions, not as texts. */
 /* clang-format off */
 #define TRACKED_ROWS(bits)                                                                         \
     TEXT("location", REQUIRED | MUTABLE, 1, 128, .versions = V_FLAT, .check = check_location),     \
@@ -33,12 +34,12 @@ enum {
     MAX_PATH_BYTES = 4096,
     MAX_URL_BYTES = 2048,
     MAX_ID_BYTES = 2048,
-    MAX_ITEMS = 1000,       /* of any array in a request */
+    MAX_ITEMS = 1000,       /* the most items of any array in a request */
     MAX_TAGS = 50,          /* the limit of Azure Resource Manager */
     MAX_ARG_BYTES = 128000, /* the kernel refuses an argument or NAME=VALUE of 128 KiB and more */
 };
 
-/* schema/common.c */
+/* Defined in schema/common.c. */
 extern const struct schema schema_resource_id, schema_secret_reference, schema_env_variable,
     schema_env_secret, schema_batchai_error, schema_user_account;
 /* schema/mounts.c */
@@ -47,7 +48,7 @@ extern const struct schema schema_mount_volumes;
 extern const struct schema schema_cntk, schema_pytorch, schema_tensorflow, schema_caffe,
     schema_caffe2, schema_chainer, schema_custom_toolkit, schema_custom_mpi, schema_horovod;
 
-/* The cross-field rule of a job's properties: exactly one toolkit, whose counts match the number of
+/* Checks that a job has exactly one toolkit, and that the toolkit's counts match the number of
  * nodes. Sets toolType and missing counts. */
 int check_toolkit(json_t *properties, const char *path, struct err *e);
 
@@ -74,14 +75,14 @@ int check_shm_size(const json_t *value, const char *path, struct err *e);
 int check_cntk_language(const json_t *value, const char *path, struct err *e);
 int check_backend(const json_t *value, const char *path, struct err *e);
 
-/* Fails if two items of obj[list] have the same obj[list][i][key]; `seen` (borrowed, may be shared
- * between lists) collects the values. */
+/* Fails if two items of the list obj[list] have the same value of `key`. Adds all values to `seen`
+ * (borrowed), which several calls may share, so that values are unique in all their lists. */
 int check_unique(const json_t *obj, const char *list, const char *key, json_t *seen,
                  const char *path, struct err *e);
-/* environmentVariables and secrets of one object share one name space. */
+/* Checks that no name occurs twice in environmentVariables and secrets of an object together. */
 int check_env(json_t *obj, const char *path, struct err *e);
 
-/* Whether the property is present and not an empty string. */
+/* True: the property is present and is not an empty string. */
 bool has(const json_t *obj, const char *name);
 
 #endif

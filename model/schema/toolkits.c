@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The nine toolkits' settings, and the rule that a job has exactly one.
+ * The tables of the settings of the nine toolkits, and the check that a job has exactly one
+ * toolkit.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 #define CONFIG_ROW    TEXT("configFilePath", .max = MAX_ARG_BYTES, INTO(toolkit_spec, config_file))
 #define PROCESSES_ROW INT("processCount", .min = 1, INTO(toolkit_spec, process_count))
 
-/* A bound on mistakes, not on machines: a node with fewer cores may still run as many. */
+/* A limit against mistakes. It does not depend on the machine: a node with fewer cores may run as
+ * many processes. */
 #define PROCESSES_PER_NODE_MAX 256
 
 static int refuse_pair(const json_t *obj, const char *path, struct err *e)
@@ -26,7 +28,8 @@ static int refuse_pair(const json_t *obj, const char *path, struct err *e)
                    path, both ? "both" : "neither");
 }
 
-/* languageType decides which of the two files is required; without it, the given file decides. */
+/* languageType determines which of the two files is required. Without languageType, exactly one
+ * file must be given. */
 static int check_cntk_files(const json_t *obj, const char *path, struct err *e)
 {
     const char *language = json_string_value(json_object_get(obj, "languageType"));
@@ -50,7 +53,7 @@ static int check_cntk_files(const json_t *obj, const char *path, struct err *e)
                    language, needed);
 }
 
-/* The interpreter applies to the script alone. */
+/* Refuses an interpreter without a script, because it applies only to the script. */
 static int check_interpreter(const json_t *obj, const char *path, struct err *e)
 {
     char where[PLACE_SIZE];
@@ -63,7 +66,7 @@ static int check_interpreter(const json_t *obj, const char *path, struct err *e)
                    where);
 }
 
-/* Sets the language that the given file implies. */
+/* Checks the settings of CNTK, and sets the language that the given file implies. */
 static int check_cntk(json_t *obj, const char *path, struct err *e)
 {
     if (check_cntk_files(obj, path, e) != 0 || check_interpreter(obj, path, e) != 0)
@@ -139,8 +142,8 @@ static const struct field mpi_script_rows[] = {
 SCHEMA(schema_chainer, mpi_script_rows, "ChainerSettings", FILLS(toolkit_spec));
 SCHEMA(schema_horovod, mpi_script_rows, "HorovodSettings", FILLS(toolkit_spec));
 
-/* Required here although the published schema does not require it: without it there is nothing to
- * run. */
+/* commandLine is required here, although the published schema does not require it, because without
+ * it there is nothing to run. */
 static const struct field custom_toolkit_rows[] = {
     TEXT("commandLine", REQUIRED, 1, MAX_ARG_BYTES, INTO(toolkit_spec, command_line)),
 };
@@ -187,8 +190,8 @@ static int count_processes(json_t *settings, const char *path, json_int_t nodes,
     return refuse_many(settings, path, "processCount", nodes, e);
 }
 
-/* More than one node, or a setting for several processes, makes a training distributed; then its
- * counts are filled in. */
+/* A training is distributed if the job has more than one node or has a setting for several
+ * processes. For a distributed training, sets missing counts and checks all counts. */
 static int count_tasks(json_t *settings, const char *path, json_int_t nodes, struct err *e)
 {
     static const char *const distributed[] = {"workerCommandLineArgs",
@@ -219,7 +222,8 @@ static int count_tasks(json_t *settings, const char *path, json_int_t nodes, str
 static const struct {
     const char *settings;
     enum tool_type tool;
-    /* Fills in counts that depend on the number of nodes, and checks them; NULL: none. */
+    /* Sets missing counts that depend on the number of nodes, and checks them; NULL: the toolkit
+     * has no such counts. */
     int (*count)(json_t *settings, const char *path, json_int_t nodes, struct err *e);
 } toolkits[] = {
     {"cntkSettings", TOOL_CNTK, count_processes},

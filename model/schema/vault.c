@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Key Vaults: requests and stored documents; alike in all versions.
+ * The tables of Key Vaults, for requests and stored documents. They are the same in all versions.
  */
 #include <string.h>
 #include <strings.h>
@@ -123,7 +123,7 @@ SCHEMA(schema_vault_policies, policies_rows, "VaultAccessPolicyParameters");
 
 /* --- vaults ---------------------------------------------------------------------------------- */
 
-/* Stored and shown, but not enforced (docs/vault.md). */
+/* These rules are stored and shown, but not enforced (docs/vault.md). */
 static const struct field ip_rule_rows[] = {
     TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),
 };

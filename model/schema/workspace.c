@@ -13,7 +13,7 @@ static SCHEMA(schema_properties, properties_rows, "WorkspaceProperties");
 
 #define PROPERTIES_ROW OBJECT("properties", READONLY, schema_properties)
 
-/* Empty tags are kept: in a PATCH they mean "remove them all". */
+/* Empty tags in a request are kept, because in a PATCH they mean that all tags shall be removed. */
 #define TAGS_ROW MAP("tags", MUTABLE | KEEP_EMPTY, .max = MAX_TAGS)
 
 #define LOCATION_ROW TEXT("location", REQUIRED, 1, 128, .check = check_location)
