@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of the record of use, by integers: each addition stops at USAGE_MOST instead of overflowing,
- * because the numbers come from machines. Pure.
+ * Computes sums over the record of use, as integers. No sum grows beyond USAGE_MOST, so none
+ * overflows, because machines, which are not trusted, report the numbers. Pure.
  */
 #include "model/usage.h"
 
@@ -13,7 +13,7 @@ static int64_t part(int64_t a, int64_t b, int64_t c)
     return whole > USAGE_MOST ? USAGE_MOST : (int64_t)whole;
 }
 
-/* Numbers come from machines, so no sum may overflow. */
+/* Adds `more` to *to, up to USAGE_MOST; ignores a negative `more`. */
 static void grow(int64_t *to, int64_t more)
 {
     if (more > 0)
@@ -35,14 +35,15 @@ int64_t usage_gpu_ms(const struct usage *u)
     return gpu_ms(u, u->end_ms - u->begin_ms);
 }
 
-/* The growth of `total` between the ages `a` and `b` of u. */
+/* Returns the part of `total`, which grows evenly during u, that belongs to the time from `a` to
+ * `b`. Both are milliseconds since the beginning of u. */
 static int64_t grown(const struct usage *u, int64_t total, int64_t a, int64_t b)
 {
     int64_t whole = u->end_ms - u->begin_ms;
     return whole > 0 ? part(total, b, whole) - part(total, a, whole) : 0;
 }
 
-/* Quantities that grew between the ages `a` and `b` (ms). */
+/* Adds the quantities that grew from `a` to `b`, both in milliseconds since the beginning of u. */
 static void add_time(struct usage_sums *to, const struct usage *u, int64_t a, int64_t b)
 {
     int64_t gpu = gpu_ms(u, b) - gpu_ms(u, a);
@@ -103,7 +104,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* A preparation ends before the command begins, so peaks are not added. */
+/* Of memory, takes the larger peak instead of the sum, because a preparation ends before the
+ * command begins. */
 void usage_measured_add(struct usage_measured *to, const struct usage_measured *more)
 {
     to->known |= more->known;
@@ -117,8 +119,8 @@ void usage_measured_add(struct usage_measured *to, const struct usage_measured *
     grow(&to->write_ops, more->write_ops);
 }
 
-/* More than any machine can do: a thousand cores in each of a thousand machines, or a terabyte a
- * second. Higher values from a machine are not believed. */
+/* The most CPU time (us) or disk transfer (bytes) in a millisecond that is believed, more than any
+ * machine can do: it equals a million busy cores, or a terabyte per second. */
 #define MOST_IN_MS INT64_C(1000000000)
 
 static void bound(int64_t *value, int64_t most)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Evaluates the access policies of a vault, and takes URLs of secrets apart. Pure.
+ * Evaluates the access policies of a vault, and parses URLs of secrets. Pure.
  */
 #include "model/vault.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table row for each reserved variable, with the function that reads its value. The first wrong
- * value ends the reading with an error that names the variable. Pure; any thread.
+ * A table has a row for each reserved variable, with the function that reads its value. At the
+ * first invalid value, reading ends with an error that names the variable. Pure; any thread.
  */
 #include "model/wishes.h"
 
@@ -14,7 +14,8 @@
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Reads digits only, at most `max`; *end is the text after them. False: none, or too large. */
+/* Reads a number of at most `max`, without a sign; *end is the text after it. False: there is no
+ * number, or it is too large. */
 static bool read_digits(const char *text, int64_t max, int64_t *out, const char **end)
 {
     int64_t n = 0;
@@ -57,8 +58,8 @@ static bool read_cores(const char *text, struct wishes *out)
     return read_number(text, 1, 100000, &out->need.cores);
 }
 
-/* A unit is required: without it, some users would mean bytes and others MiB. The factor is 1024
- * for G, GB and GiB, as for the sizes of docker and Slurm. */
+/* A unit is required, because without it some users would mean bytes and others MiB. K, KB and KiB
+ * all mean 1024 bytes, and so on, as in docker and Slurm. */
 static bool read_memory(const char *text, struct wishes *out)
 {
     static const char units[] = "KMGT";
@@ -167,7 +168,7 @@ static bool read_range(const char **at, int64_t *from, int64_t *to, int64_t *ste
     return read_index(at, step) && *step > 0;
 }
 
-/* In rising order, so that each index occurs once. */
+/* Ranges must be in rising order, so that each index occurs once. */
 size_t wish_array(const char *text, int out[WISH_ARRAY_MAX])
 {
     size_t n = 0;
