@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds an account in /etc/passwd and /etc/group, otherwise by getent(1) and id(1), and lets the
- * process act with the account's rights: for a while (account_assume, account_resume) or for good
- * (account_become). If nsswitch.conf names only local files, no program is run. The caller owns the
- * found account.
+ * process act with the account's rights: temporarily (account_assume, account_resume) or
+ * permanently (account_become). If nsswitch.conf names only local files, no program is run. The
+ * caller owns the found account.
  */
 #include "nodeagent-proto/agent/account.h"
 
@@ -19,7 +19,7 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/run_tool.h"
 
-/* bound for /etc/passwd and /etc/group; these are large at large sites */
+/* The most bytes that are read of /etc/passwd and /etc/group, which are large at large sites. */
 #define DATABASE_MAX (16U * 1024 * 1024)
 #define NAME_MAX_LEN 256 /* LOGIN_NAME_MAX is 256 */
 
@@ -122,7 +122,8 @@ static bool read_group_list(char *text, struct account *a)
     return true;
 }
 
-/* The users and groups of systemd's source are local, and no job runs as such a user. */
+/* True: this source of nsswitch.conf is local. The users and groups of the source "systemd" are
+ * local, too, and no job runs as one of them. */
 static bool is_local_source(const char *word)
 {
     static const char *const local[] = {"files", "systemd"};
@@ -132,8 +133,8 @@ static bool is_local_source(const char *word)
     return false;
 }
 
-/* Whether groups come from /etc/group alone, according to nsswitch.conf. Without a line for groups
- * they do. */
+/* True: according to nsswitch.conf, groups are only in /etc/group, or the file has no line for
+ * groups. */
 static bool groups_are_local(void)
 {
     char *text, *line, *save;
@@ -200,7 +201,7 @@ static int find_groups(struct account *a, bool local, struct err *e)
 int account_find(const char *name, struct account *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
-    /* getent would take a number for a uid, and a word with a leading dash for an option. */
+    /* getent would treat a number as a uid, and a word that begins with a dash as an option. */
     if (!*name || *name == '-' || strlen(name) > NAME_MAX_LEN || strpbrk(name, ":,/ \t\n") ||
         strspn(name, "0123456789") == strlen(name))
         return err_set(e, ERR_RESOURCE_NOT_FOUND, "user", "'%.100s' is not the name of an account",

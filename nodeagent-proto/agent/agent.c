@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The life of the agent. It opens root, records and watches in an order in which the next agent
- * could take over at any step. Then it turns its loop: poll, read the link, tend tasks, workers,
- * remote commands and trash, send. While much output waits, it reads no more requests. One thread
- * owns struct agent.
+ * The life of the agent. It opens the root, the task records and the watches in an order that lets
+ * the next agent take over if this one ends at any step. Then it runs its loop: it polls, works on
+ * tasks, workers, remote commands and trash, reads requests from the link, and sends. While much
+ * output is unsent, it reads no more requests. One thread owns struct agent.
  */
 #include "nodeagent-proto/agent/agent.h"
 
@@ -26,11 +26,11 @@
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* bytes of unsent output; above this limit no more requests are read */
+/* A limit in bytes: while more output is unsent, no requests are read. */
 #define OUT_MAX   (4U * FRAME_MAX)
 #define READ_SIZE 65536U
 
-/* In a helper: carries out a HELPED_OP and answers on `fd`. */
+/* Runs in a helper process: executes a HELPED_OP and writes the reply to `fd`. */
 static void help(void *agent, json_t *req, int fd)
 {
     /* If this fails, the end mark is missing, and the agent treats the worker as killed. */
@@ -105,7 +105,8 @@ static void agent_close(struct agent *a)
     free(a->root);
 }
 
-/* Errors of the reboot program go to the agent's stderr, and so into the daemon's log. */
+/* The reboot program writes errors to the agent's stderr, from where they get into the daemon's
+ * log. */
 static void start_reboot(struct agent *a)
 {
     pid_t pid = fork();
@@ -213,7 +214,8 @@ static void turn(struct agent *a)
     workers_poll_fill(a, workers);
     remotes_poll_fill(a, workers + m);
     helpers_poll_fill(&a->helpers, workers + m + k);
-    /* Reaps supervisors and their orphans. Code that waits for a certain child waits by its pid. */
+    /* Reaps supervisors and their orphans. Code that needs the exit of a certain child calls
+     * waitpid() with its pid. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
     int wait = sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a));
@@ -259,7 +261,7 @@ int agent_run(const char *root, bool looking)
                       .mounts = MOUNTS_NOT_KEPT};
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a size limit must fail the write */
+    (void)signal(SIGXFSZ, SIG_IGN); /* beyond a size limit, write() must fail instead */
     (void)signal(SIGIO, SIG_IGN);   /* the kernel sends SIGIO if a process opens a file that has the
                                        agent's lease (jobdir.c) */
     prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent: one thread, one poll loop over the link (stdin, stdout), the directory of task
+ * The agent has one thread, with one poll loop over the link (stdin, stdout), the directory of task
  * records, the supervisors, the workers (worker.h) and the process that empties the trash. The
- * agent ends with the link; the tasks continue. The agent reads all its state from ROOT, so the
- * next agent knows all that this one knew.
+ * agent ends when the link is closed; the tasks continue. All its state is stored below ROOT, so
+ * the next agent can read it there.
  *
  *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
  *                   -> remotes.c -> sockets of jobs -> remotes.c -> events -> stdout
@@ -32,9 +32,9 @@
 
 struct agent {
     char *root, *tasks_dir, *trash_dir;
-    char *looks_at; /* an agent that only inspects: the whole path of the root; `root` is the part
-                       of this path that exists */
-    int lock_fd;    /* ROOT/agent.lock: one agent at a time */
+    char *looks_at; /* only in an agent that only inspects: the whole path of the root; `root` is
+                       then the part of this path that exists */
+    int lock_fd;    /* the open file ROOT/agent.lock, so that only one agent runs at a time */
     struct facts facts;
     struct agent_tasks tasks;
     struct helpers helpers;
@@ -44,30 +44,31 @@ struct agent {
     struct agent_peer peer;
     struct mounts_kept mounts;
     struct remotes remotes;
-    /* the account of the last file request; all zeros: no request named an account yet */
+    /* The account of the last file request. All zeros: no request has named an account yet. */
     struct account as;
     int64_t as_until_ms;          /* when the account must be looked up again (monotonic ms) */
     struct agent_worker *workers; /* requests in forked processes, oldest first */
     json_t *held; /* an array: requests that wait for an earlier request, oldest first */
     struct frame_decoder in;
-    struct strbuf out; /* replies and events; sent up to out_sent */
+    struct strbuf out; /* replies and events; the first out_sent bytes have been sent */
     size_t out_sent;
     bool link_gone;
-    bool root_removed; /* set by a request to remove the root: the agent ends when its replies are
-                          sent */
-    /* the reboot program; it runs as soon as no output waits; NULL: no reboot was requested */
+    bool root_removed; /* a request has removed the root, so the agent ends as soon as its replies
+                          are sent */
+    /* The program for a requested reboot, which runs as soon as all output is sent; NULL: no reboot
+     * was requested. */
     char *reboot;
-    pid_t trash_worker;   /* 0: none */
-    int trash_fd;         /* closes when the worker ends */
+    pid_t trash_worker;   /* 0: no worker is running */
+    int trash_fd;         /* readable when the worker has ended */
     int64_t trash_due_ms; /* when the trash will be emptied (monotonic ms); 0: the trash is empty */
 };
 
 /* Serves the link on fd 0 and 1 until it ends. Returns the exit status. With `looking` the agent
- * creates and locks nothing, so that it can run beside another agent; it only reports the state of
- * the node. */
+ * creates and locks nothing, so that it can run at the same time as another agent; it only reports
+ * the state of the node. */
 int agent_run(const char *root, bool looking);
 
-/* This agent's node root as a holder of job accounts. */
+/* Describes this agent's node root as a holder of job accounts (uids.h). */
 static inline struct uid_holder agent_as_holder(const struct agent *a)
 {
     return (struct uid_holder){a->root, a->facts.incarnation};
@@ -79,7 +80,7 @@ static inline struct uid_holder agent_as_holder(const struct agent *a)
 int agent_open_root(struct agent *a, const char *root, struct err *e) MUST_CHECK;
 /* For an agent that only inspects: finds the part of the root's path that exists. */
 int agent_find_root(struct agent *a, const char *root, struct err *e) MUST_CHECK;
-/* For an agent that only inspects: whether the root could be used. */
+/* For an agent that only inspects: returns 0 if the root could be used. */
 int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
 
 /* ---- send.c ---- */
@@ -91,14 +92,15 @@ void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n);
 
 /* ---- trash.c ---- */
 
-/* Schedules the removal of the trash, a moment later and in the background. */
+/* Schedules the removal of the trash: a little later, by another process. */
 void agent_empty_trash(struct agent *a);
-/* For poll(), as in tasks.h: the timeout, and the work after poll(). */
+/* The timeout for poll(), and the work after poll(), as in tasks.h. */
 int agent_trash_timeout(const struct agent *a);
 void agent_tend_trash(struct agent *a);
-/* The worker has ended: trash_fd is readable. */
+/* To be called when trash_fd is readable, because the worker has ended. */
 void agent_reap_trash_worker(struct agent *a);
-/* For an agent that is about to end: removes the newest trash now, because nobody else will. */
+/* For an agent that is about to end: removes the newest trash now, because no other process
+ * will. */
 void agent_empty_trash_at_last(struct agent *a);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes, fills and removes cgroups. The base is found once (cgroup_bases_find()); below the base
- * each step may be repeated. A limit that the kernel refuses is left out. Runs in the agent and in
+ * Makes, fills and removes cgroups. The bases are found once (cgroup_bases_find()); each later step
+ * may be repeated. A limit that the kernel refuses is not set. Runs in the agent and in
  * supervisors, each for its own task.
  */
 #include "nodeagent-proto/agent/cgroup.h"
@@ -26,20 +26,21 @@
 #include "nodeagent-proto/agent/spawn.h"
 
 #define HOLDER "batchai"
-/* characters of the incarnation in a name; they distinguish node roots on one machine */
+/* How many characters of the incarnation a cgroup's name contains; they distinguish node roots on
+ * the same machine. */
 #define PREFIX_LEN    8
 #define CPU_PERIOD_US 100000
-/* bytes that the last task may leave in a kept cgroup */
+/* How many bytes of memory the last task may leave in a cgroup that is kept for the next task. */
 #define KEPT_MEMORY_MAX (1024L * 1024)
-#define MAKE_TRIES      3   /* a task that ends at this moment may remove the holder */
-#define REMOVE_TRIES    200 /* rounds of waiting for killed processes to end: */
+#define MAKE_TRIES      3   /* a task that ends at the same time may remove the parent directory */
+#define REMOVE_TRIES    200 /* the most waits of this length for killed processes to end: */
 #define REMOVE_STEP                                                                                \
     (struct timespec)                                                                              \
     {                                                                                              \
         .tv_nsec = 1000000                                                                         \
     }
 
-/* Returns the open file; -1: the kernel has refused the text. */
+/* Writes a text to a file and returns the open file; -1: the kernel refused the text. */
 static int open_and_put(const char *dir, const char *name, const char *text, int flags)
 {
     char *path = fs_join(dir, name);
@@ -68,7 +69,8 @@ static int put_number(const char *dir, const char *name, long long value)
     return put(dir, name, text);
 }
 
-/* The mount point of the cgroup hierarchy (proc(5), mountinfo); NULL if it is not mounted. */
+/* Returns the mount point of the cgroup hierarchy of version 2 (see mountinfo in proc(5)); NULL: it
+ * is not mounted. */
 static char *mount_point(void)
 {
     char *text = file_text("/proc/self", "mountinfo"), *save, *found = NULL;
@@ -83,8 +85,8 @@ static char *mount_point(void)
     return found;
 }
 
-/* The path of the agent's cgroup below the mount point ("0::/path"); NULL if the agent is at the
- * top. */
+/* Returns the path of the agent's cgroup relative to the mount point (from the line "0::/path");
+ * NULL: the agent is in the top cgroup. */
 static char *own_path(void)
 {
     char *text = file_text("/proc/self", "cgroup"), *save, *path = NULL;
@@ -96,9 +98,9 @@ static char *own_path(void)
     return path;
 }
 
-/* Whether the cgroup has a limit. An empty set of processors or memory nodes means the set of the
- * cgroup above. A limit of the number of processes is ignored, because systemd sets it for every
- * service. */
+/* True: the cgroup has a limit. An empty set of processors or memory nodes is none, because it
+ * means the set of the parent cgroup. A limit of the number of processes does not count, because
+ * systemd sets it for every service. */
 static bool has_limit(const char *dir)
 {
     static const struct {
@@ -117,7 +119,7 @@ static bool has_limit(const char *dir)
     return limited;
 }
 
-/* Whether `own` or a cgroup between it and the top is limited. */
+/* True: `own` or a cgroup between `own` and the top has a limit. */
 static bool is_limited(const char *top, const char *own)
 {
     char *at = xstrdup(own);
@@ -159,7 +161,7 @@ struct cgroup_owner {
     const char *group; /* or NULL */
 };
 
-/* The parent directory of the task's cgroup; caller frees. */
+/* Returns the parent directory of the task's cgroup; the caller frees it. */
 static char *holder_of(const char *base, const struct cgroup_owner *o)
 {
     struct strbuf b = STRBUF_INIT;
@@ -176,12 +178,12 @@ static char *path_in(const char *holder, const struct cgroup_owner *o)
     return strbuf_take(&b);
 }
 
-/* What a base can do for a task. */
+/* What a base offers for a task: only a cgroup; limits, too; limits and counts of memory. */
 enum base_offer { OFFER_PLACE, OFFER_LIMITS, OFFER_COUNTS };
 
-/* Gives the children of `dir` the controllers that limit the task, and the controllers that count
- * what it uses; without block devices the kernel may have no controller for them. Returns what the
- * base can do. */
+/* Enables, for the children of `dir`, the controllers that limit a task and the controllers that
+ * count what it uses. The controller "io" may be missing, because a kernel without block devices
+ * may lack it. Returns what the base offers. */
 static enum base_offer enable(const char *dir, const struct task_limits *l)
 {
     bool counts = put(dir, "cgroup.subtree_control", "+memory") == 0;
@@ -197,7 +199,8 @@ static int make_dir(const char *path)
     return mkdir(path, 0755) < 0 && errno != EEXIST ? -1 : 0;
 }
 
-/* A task id is used once, so a directory that exists belongs to this task. */
+/* Makes the directory of the task's cgroup. If it exists, it belongs to this task, because a task
+ * id is used only once. */
 static int make_at(const char *base, const char *holder, const char *path)
 {
     char *top = fs_join(base, HOLDER);
@@ -211,8 +214,7 @@ static int make_at(const char *base, const char *holder, const char *path)
     return rc;
 }
 
-/* Removes the parent directories of `path`, up to the common holder, unless they have other
- * children. */
+/* Removes the empty parent directories of `path`, up to and including HOLDER. */
 static void remove_holders(const char *path)
 {
     char *at = xstrdup(path), *slash;
@@ -227,8 +229,9 @@ static void remove_holders(const char *path)
     free(at);
 }
 
-/* Limits are set in the children of the common holder; counts are taken in the task's cgroup,
- * perhaps a level below. */
+/* Enables the controllers for the children of `top` (HOLDER), which get the limits, and for the
+ * children of `holder`, because counts are taken in the task's cgroup, which may be a level
+ * below. */
 static enum base_offer enable_below(const char *top, const char *holder,
                                     const struct task_limits *l)
 {
@@ -238,7 +241,7 @@ static enum base_offer enable_below(const char *top, const char *holder,
     return offer == OFFER_COUNTS && !counts ? OFFER_LIMITS : offer;
 }
 
-/* Fails if the base offers less than `wanted`. */
+/* Makes the task's cgroup below a base. False: the base offers less than `wanted`. */
 static bool try_base(const char *base, const struct cgroup_owner *o, const struct task_limits *l,
                      enum base_offer wanted, struct cgroup *out)
 {
@@ -263,8 +266,8 @@ static void set_limits(struct cgroup *g, const struct task_limits *l)
     if (l->memory_bytes && put_number(g->limited, "memory.max", l->memory_bytes) == 0) {
         g->memory = true;
         (void)put(g->limited, "memory.swap.max", "0"); /* not there without swap */
-        /* If the kernel kills one process for memory, it kills all: half a job would wait for its
-         * other half forever. */
+        /* If the kernel kills one process because of the memory limit, it shall kill all, because
+         * the other processes of a job might wait for it forever. */
         (void)put(g->limited, "memory.oom.group", "1");
     }
     snprintf(quota, sizeof quota, "%lld %d", (long long)l->cpus * CPU_PERIOD_US, CPU_PERIOD_US);
@@ -333,8 +336,8 @@ static void close_again(int fd)
     errno = saved;
 }
 
-/* A raw system call, because the C library has no function for it. The child is a copy of a process
- * with one thread, so no lock of the library is held in it. */
+/* Uses the raw system call clone3, because the C library has no function for it. This is safe: the
+ * calling process has one thread, so in the child no lock of the library is held. */
 static pid_t clone_into(const char *path)
 {
     struct clone_args args = {.exit_signal = SIGCHLD};
@@ -370,14 +373,15 @@ pid_t cgroup_fork(const struct cgroup *g, bool *inside)
     return pid;
 }
 
-/* Before Linux 5.14 the file cgroup.kill does not exist; then procs.c kills the processes one by
+/* Before Linux 5.14 the file cgroup.kill does not exist, and procs.c kills the processes one by
  * one. */
 void cgroup_kill(const char *path)
 {
     (void)put(path, "cgroup.kill", "1");
 }
 
-/* A task that is root may have made cgroups inside its own. */
+/* Removes a cgroup, and first the cgroups inside it, which a task with root's rights may have
+ * made. */
 static void remove_tree(const char *path)
 {
     DIR *d = opendir(path);
@@ -421,7 +425,8 @@ int cgroup_reset_peak(const char *path)
     return open_and_put(path, "memory.peak", "reset\n", O_RDWR);
 }
 
-/* Page cache stays in the cgroup after the task's end. */
+/* True: the measurements of the next task in this cgroup will not include memory of the last task.
+ * Page cache of the last task may still be charged to the cgroup. */
 static bool counts_anew(const char *path)
 {
     if (file_number(path, "memory.peak", -1) < 0)
@@ -471,7 +476,8 @@ static void remove_in(const char *holder, const struct cgroup_owner *o)
     free(at);
 }
 
-/* Removes a task's cgroup whose group is not known. */
+/* Removes a task's cgroup from the HOLDER and from the cgroups of all groups, because its group is
+ * not known. */
 static void remove_below(const char *base, const struct cgroup_owner *o)
 {
     char *top = holder_of(base, o);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Sources: cgroups(7), Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/ of Linux; proc(5) for
- * mountinfo. Files that are there in one version only tell which version a directory is of.
+ * mountinfo. To find out the version of a directory, it looks for files that exist in only one
+ * version.
  */
 #include "nodeagent-proto/agent/cgroup_files.h"
 
@@ -58,7 +59,8 @@ bool cgroup_files_any(const struct cgroup_files *f)
     return f->memory || f->cpu || f->io;
 }
 
-/* Whether `list` has `word` between commas. The list ends at a character of `ends`. */
+/* True: the list contains the word. Words are separated by commas; the list ends at a character of
+ * `ends`. */
 static bool has_word(const char *list, const char *ends, const char *word)
 {
     size_t n = strlen(word);
@@ -71,8 +73,8 @@ static bool has_word(const char *list, const char *ends, const char *word)
     return false;
 }
 
-/* The path in "ID:CONTROLLERS:PATH" that names the controller; "": version 2, whose line names no
- * controller. */
+/* Finds the line "ID:CONTROLLERS:PATH" that names the controller `kind`, and writes its path to
+ * `out`. If `kind` is "", finds the line of version 2, which names no controller. */
 static bool path_of(const char *lines, const char *kind, char *out)
 {
     for (const char *at = lines; at && *at; at = strchr(at, '\n'), at += at != NULL) {
@@ -84,8 +86,8 @@ static bool path_of(const char *lines, const char *kind, char *out)
     return false;
 }
 
-/* Where the hierarchy with the controller is mounted, as a whole; "": the hierarchy of version
- * 2. */
+/* Finds where the hierarchy with the controller `kind` is mounted from its root. If `kind` is "",
+ * finds the hierarchy of version 2. */
 static bool mount_of(const char *mounts, const char *kind, char *out)
 {
     for (const char *at = mounts; at && *at; at = strchr(at, '\n'), at += at != NULL) {
@@ -117,7 +119,8 @@ void cgroup_files_find(const char *lines, const char *mounts, struct cgroup_file
 
 /* ---- their values ---------------------------------------------------------------------------- */
 
-/* The sum of the numbers behind `label`, wherever a word begins with it. */
+/* Returns the sum of the numbers that follow `label`, wherever `label` is at the beginning of a
+ * word. */
 static int64_t sum_of(const char *text, const char *label)
 {
     int64_t sum = 0;
@@ -199,7 +202,7 @@ int64_t cgroup_files_peak(const struct cgroup_files *f)
     return peak > 0 || !f->memory ? peak : file_number(f->memory, "memory.max_usage_in_bytes", 0);
 }
 
-/* In version 1 the sums over the cgroups below have separate names. */
+/* In version 1, the sums that include child cgroups have names that begin with total_. */
 int64_t cgroup_files_memory(const struct cgroup_files *f)
 {
     char *text = f->memory ? file_text(f->memory, "memory.stat") : NULL;

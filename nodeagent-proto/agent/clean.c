@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Lists the things below a root by kind, and removes them: tasks, accounts, mounts, directories.
- * Foreign entries (not made by an agent) are refused, not removed.
+ * Entries that no agent has made are not removed; they are an error.
  */
 #include "nodeagent-proto/agent/clean.h"
 
@@ -30,7 +30,8 @@ bool clean_is_own(const char *name, size_t n)
     return false;
 }
 
-/* Calls fn with the path of each foreign entry of `dir`; ends with the first failure. */
+/* Calls fn with the path of each entry of `dir` that is not a file of the agent; ends at the first
+ * failure. */
 static int each_entry(const char *dir,
                       int (*fn)(void *ctx, const char *root, const char *path, struct err *e),
                       void *ctx, struct err *e)
@@ -126,8 +127,8 @@ int clean_remove_root(const char *root, struct err *e)
         rc = fs_remove_tree(path, e);
         free(path);
     }
-    /* The root may be a mount point, or its parent may be closed to the agent's account. Then the
-     * root stays, empty. */
+    /* The root may be a mount point, or its parent directory may be closed to the agent's account.
+     * Then the empty root remains. */
     if (rc == 0 && rmdir(root) < 0 && errno != EBUSY && errno != EACCES && errno != EPERM)
         rc = err_errno(e, ERR_IO, "cannot remove %s", root);
     return rc;

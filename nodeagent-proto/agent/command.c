@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of a supervisor's child between fork and exec, in this order: it arranges to die with
- * its supervisor, sets default signals, opens files with the account's rights, gets its limits,
- * becomes the account, and executes. A failure goes through a pipe as a letter and a text. The
- * child may run in the memory of its parent (spawn.h), so its allocations are in the command's
- * arena.
+ * The steps of a supervisor's child between fork and exec, in this order: it arranges to be killed
+ * with its supervisor, sets default signals, opens files with the account's rights, sets its
+ * limits, becomes the account, and executes the command. It reports a failure through a pipe, as a
+ * letter and a text. The child may run in the memory of its parent (spawn.h), so it allocates only
+ * from the command's arena.
  */
 #include "nodeagent-proto/agent/command.h"
 
@@ -30,8 +30,8 @@
 #include "nodeagent-proto/agent/simple_command.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* The variables from DOCKER_HOST on select another docker or podman than the machine's usual
- * one. */
+/* These variables are copied from the agent's environment. Those from DOCKER_HOST on select another
+ * docker or podman than the machine's default. */
 static const char *const inherited[] = {"PATH",
                                         "HOME",
                                         "USER",
@@ -45,9 +45,9 @@ static const char *const inherited[] = {"PATH",
 #define N_INHERITED  (sizeof inherited / sizeof inherited[0])
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* ---- limits (setrlimit(2)): always for open files, for the rest if no cgroup does it ---- */
+/* ---- limits (setrlimit(2)): of open files always; the others if no cgroup sets them ---- */
 
-/* A limit that may not be raised stays at its lower value. */
+/* Sets a limit. If the process may not raise its limit to `value`, the lower limit remains. */
 static int set_limit_value(int resource, rlim_t value)
 {
     struct rlimit now, want = {.rlim_cur = value, .rlim_max = value};
@@ -68,7 +68,7 @@ static int set_limit(const char *name, int resource, int64_t value, struct err *
                            (long long)value);
 }
 
-/* All limits but the one for memory. */
+/* Sets all limits except the limit of memory. */
 static int limits_set(const struct task_limits *l, const struct cgroup *g, struct err *e)
 {
     descriptors_allow_usual();
@@ -77,8 +77,9 @@ static int limits_set(const struct task_limits *l, const struct cgroup *g, struc
     return g->pids ? 0 : set_limit("processes", RLIMIT_NPROC, l->processes, e);
 }
 
-/* Limits the address space. This is the last step before an exec, because the process gets no more
- * memory afterwards; with AddressSanitizer it has far more than any limit. */
+/* Limits the address space. This must be the last step before exec(), because afterwards the
+ * process may get no more memory: with AddressSanitizer its address space is far above any
+ * limit. */
 static int limits_set_memory(const struct task_limits *l, const struct cgroup *g, struct err *e)
 {
     return g->memory ? 0 : set_limit("memory_bytes", RLIMIT_AS, l->memory_bytes, e);
@@ -86,7 +87,7 @@ static int limits_set_memory(const struct task_limits *l, const struct cgroup *g
 
 /* ---- the environment ---- */
 
-/* Replaces an earlier variable with this name. Takes over `pair`. */
+/* Adds a variable, or replaces the earlier variable with its name. Takes ownership of `pair`. */
 static void env_put(char **env, size_t *n, char *pair)
 {
     size_t name = strcspn(pair, "=") + 1;
@@ -119,7 +120,8 @@ static void put_inherited(char **env, size_t *n)
     }
 }
 
-/* TMPDIR is not inherited: possibly only the agent can write there. */
+/* Adds the variables of an account. TMPDIR is not inherited, because the account may lack the right
+ * to write there. */
 static void put_account(char **env, size_t *n, const struct account *a)
 {
     static const char *const common[] = {"PATH", "LANG"};
@@ -136,7 +138,8 @@ static void put_account(char **env, size_t *n, const struct account *a)
         env_put(env, n, make_pair(own[i].name, own[i].value));
 }
 
-/* For programs that act for an account; the account may lack a name. */
+/* Tells programs that make files for an account its uid and gid. They are numbers, because the
+ * account may lack a name. */
 static void put_ids(char **env, size_t *n, const struct account *a)
 {
     char text[32];
@@ -144,7 +147,7 @@ static void put_ids(char **env, size_t *n, const struct account *a)
     env_put(env, n, make_pair("BATCHAI_FILES_AS", text));
 }
 
-/* Puts the directories in front of the PATH that the environment has. */
+/* Puts `directories` in front of the PATH of the environment. */
 static void put_path(char **env, size_t *n, const char *directories)
 {
     const char *path = DEFAULT_PATH;
@@ -190,14 +193,15 @@ void command_default_signals(void)
 {
     sigset_t none;
     for (int s = 1; s < NSIG; s++)
-        (void)signal(s, SIG_DFL); /* the action of SIGKILL and SIGSTOP cannot be set, and is the
-                                     default anyway */
+        /* This fails for SIGKILL and SIGSTOP, whose action is always the default. */
+        (void)signal(s, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Some signals are meant for the job or for everybody (shutdown, a terminal). The processes of the
- * job get them too, and the supervisor must survive to record how the job ended. */
+/* Signals that are sent to the job, or to all processes (at a shutdown, by a terminal). The
+ * supervisor ignores them, because it must survive the job's processes to record how the job
+ * ended. */
 static const int not_ours[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGIO};
 
 void command_ignore_signals(void)
@@ -207,7 +211,8 @@ void command_ignore_signals(void)
         (void)signal(not_ours[i], SIG_IGN);
 }
 
-/* All other signals are at their default already. */
+/* Sets the signals that the supervisor ignores to their default. All other signals have their
+ * default already. */
 static void heed_signals(void)
 {
     sigset_t none;
@@ -225,8 +230,8 @@ static int redirect(int out, const char *path, int fd, struct err *e)
     return 0;
 }
 
-/* Makes the process die with its supervisor, even if the supervisor is dead already. The kernel
- * drops this setting whenever the process changes its ids. */
+/* Makes the kernel kill the process when its supervisor ends; if the supervisor has ended already,
+ * exits. The kernel removes this setting whenever the process changes its ids. */
 static void die_with(pid_t supervisor)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -248,7 +253,8 @@ static void make_folders(const char *path)
     (void)mkdir(path, 0755);
 }
 
-/* In a new mount namespace for the task; it follows mounts and unmounts outside. */
+/* Mounts v->source at v->target, in a new mount namespace for the task. Later mounts and unmounts
+ * outside also apply in this namespace. */
 static void show(const struct task_view *v)
 {
     if (!v->source || !v->target || geteuid() != 0)
@@ -312,7 +318,7 @@ static const char *path_of(char **env)
     return DEFAULT_PATH;
 }
 
-/* A script without a #! line is run by the shell, as execvp(3) does. */
+/* Runs a script without a #! line by the shell, as execvp(3) does. */
 static void exec_script(const char *path, char *const *argv, char **env, struct arena *a)
 {
     size_t n = 0;
@@ -326,9 +332,9 @@ static void exec_script(const char *path, char *const *argv, char **env, struct 
     execve("/bin/sh", with_shell, env);
 }
 
-/* Tries the next directory of PATH if the program does not exist in this one. *error is the reason
- * of the last existing program that could not start. If a directory is closed to the account, its
- * programs do not exist for it. */
+/* Executes the program at `path`. Returns if this fails, so that the caller tries the next
+ * directory of PATH. If the program exists but could not start, sets *error to the reason. In a
+ * directory that is closed to the account, the program counts as missing. */
 static void try_exec(const char *path, char *const *argv, char **env, struct arena *a, int *error)
 {
     execve(path, argv, env);
@@ -347,8 +353,8 @@ static bool is_refused(char *const *argv)
            argv[2];
 }
 
-/* Opens the interpreter of Windows command lines, for a task that needs it. Opened with the agent's
- * rights, because the task's account may lack access to the agent's programs. */
+/* Opens the interpreter of Windows command lines, for a task that needs it. This is done with the
+ * agent's rights, because the task's account may lack access to the agent's programs. */
 static int open_cmd(const struct task_spec *spec, int *fd, struct err *e)
 {
     static const char has_none[] =
