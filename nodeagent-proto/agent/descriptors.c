@@ -13,12 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Enough for 30,000 tasks. Some programs of the system close each possible descriptor. */
+/* The new soft limit: enough for 30,000 tasks. It is not higher, because some programs of the
+ * system close each possible descriptor at their start. */
 #define MANY 65536U
 
-static struct rlimit usual; /* rlim_max 0: not raised */
+static struct rlimit usual; /* the limit before it was raised; rlim_max 0: it was not raised */
 
-/* False: the kernel is older than 5.9. */
+/* Closes the descriptors from `first` to `last`. False: the kernel is older than 5.9 and cannot do
+ * this. */
 static bool close_between(int first, int last)
 {
 #ifdef SYS_close_range

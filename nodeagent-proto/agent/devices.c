@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the BPF program by hand: a comparison and a jump for each denied device, and at the end
- * "allow". The kernel verifies the program when it is loaded. The descriptor is closed after the
- * program is attached to the cgroup; the program ends with the cgroup.
+ * Builds the BPF program from single instructions: for each denied device it compares and jumps to
+ * the end "deny"; otherwise it returns "allow". The kernel verifies the program when it is loaded.
+ * The program's descriptor is closed after the program was attached; the kernel removes the program
+ * with the cgroup.
  */
 #include "nodeagent-proto/agent/devices.h"
 
@@ -16,9 +17,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define AROUND     9 /* instructions before and after the instructions of the devices */
+#define AROUND     9 /* how many instructions the program has besides those of the devices */
 #define PER_DEVICE 3
-/* the bits of access_type with the type of the device; the other bits have the kind of access */
+/* The bits of access_type that contain the type of the device; the other bits contain the kind of
+ * access. */
 #define TYPE_MASK 0xffff
 
 enum { RESULT = BPF_REG_0, CONTEXT = BPF_REG_1, TYPE = BPF_REG_2, MAJOR, MINOR };
@@ -39,7 +41,7 @@ static void load(struct program *p, uint8_t dst, size_t from)
     p->at[p->n - 1].src_reg = CONTEXT;
 }
 
-/* Jumps over the next `skip` instructions if the register does not have that value. */
+/* Adds a jump over the next `skip` instructions, taken if the register does not contain `value`. */
 static void unless(struct program *p, uint8_t reg, int32_t value, size_t skip)
 {
     add(p, BPF_JMP | BPF_JNE | BPF_K, reg, (int16_t)skip, value);
@@ -51,7 +53,7 @@ static void leave(struct program *p, bool allow)
     add(p, BPF_JMP | BPF_EXIT, 0, 0, 0);
 }
 
-/* Jumps are counted from the instruction after the jump. */
+/* The distance of a jump counts from the instruction after the jump. */
 static void write_program(struct program *p, const dev_t *devices, size_t n)
 {
     load(p, TYPE, offsetof(struct bpf_cgroup_dev_ctx, access_type));
@@ -83,7 +85,7 @@ static int attach(const char *path, int program)
     attr.target_fd = (uint32_t)fd;
     attr.attach_bpf_fd = (uint32_t)program;
     attr.attach_type = BPF_CGROUP_DEVICE;
-    /* the maker of a parent cgroup may have attached a program too */
+    /* Permits several programs, because the maker of a parent cgroup may have attached one, too. */
     attr.attach_flags = BPF_F_ALLOW_MULTI;
     int rc = bpf(BPF_PROG_ATTACH, &attr), saved = errno;
     close(fd);

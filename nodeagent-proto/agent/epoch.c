@@ -19,7 +19,7 @@ static bool is_plain(const char *id)
     return n > 0 && n < sizeof((struct agent_epoch *)0)->id && id[n] == '\0';
 }
 
-/* "TERM ID\n", as keep() writes it. */
+/* Reads "TERM ID\n", the form that keep() writes. False: the text has another form. */
 static bool parse(struct agent_epoch *ep, char *text)
 {
     char *id;

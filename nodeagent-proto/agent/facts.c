@@ -65,7 +65,8 @@ static int read_incarnation(const char *root, bool looking, char out[GUID_SIZE],
     return rc;
 }
 
-/* True if a process listens on the socket: the socket file outlives its daemon. */
+/* True: a process listens on the socket. That the file exists is not enough, because it remains
+ * after the daemon has ended. */
 static bool socket_answers(const char *path)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -73,7 +74,7 @@ static bool socket_answers(const char *path)
         return false;
     memcpy(to.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    /* EAGAIN: there are many before us. */
+    /* EAGAIN also means that the daemon is running: too many other connections are waiting. */
     bool up =
         fd >= 0 && (connect(fd, (const struct sockaddr *)&to, sizeof to) == 0 || errno == EAGAIN);
     if (fd >= 0)
@@ -108,7 +109,8 @@ static char *runtimes(void)
     return strbuf_take(&b);
 }
 
-/* The account of the agent: the name of its uid in /etc/passwd, otherwise the number. */
+/* Returns the account of the agent: the name of its uid in /etc/passwd, or the uid if it has no
+ * name there. */
 static char *own_name(void)
 {
     char *text, *name = NULL, *save = NULL, uid[24];

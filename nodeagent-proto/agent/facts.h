@@ -21,8 +21,8 @@ struct facts {
     char *gpus, *user, *runtimes, *mpi;
 };
 
-/* Makes the incarnation in `root` if it is missing. With `looking` a missing incarnation stays
- * empty. */
+/* Makes the incarnation in `root` if it is missing. With `looking` it does not, and then the
+ * incarnation is an empty text. */
 int facts_read(struct facts *f, const char *root, bool looking, struct err *e) MUST_CHECK;
 /* Reads the changeable facts again: clock, disk, and installed programs. */
 void facts_refresh(struct facts *f);

@@ -5,7 +5,7 @@
 
 #include "lib/fs.h"
 
-#define TEXT_MAX (1024U * 1024) /* mountinfo of a machine with very many mounts */
+#define TEXT_MAX (1024U * 1024) /* enough for mountinfo on a machine with very many mounts */
 
 char *file_text(const char *dir, const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about files, by path. Where a path must stay below the node root, links are not
- * followed. A new text replaces a file as a whole; a discarded file goes to the trash in one
- * rename.
+ * Operations on files, given by their paths. If a path must stay below the node root, symbolic
+ * links in it are not followed. A file gets a new text by a rename, as a whole; a discarded file is
+ * moved to the trash by one rename.
  */
 #include "nodeagent-proto/agent/files.h"
 
@@ -26,7 +26,7 @@
 
 #define SAME_MAX 4096 /* longer files are not compared */
 
-/* Whether the file exists, belongs to this process and has this content and mode. */
+/* True: the file exists, belongs to the account of this process and has this content and mode. */
 static bool is_so(const char *path, const void *data, size_t len, mode_t mode)
 {
     struct stat st;
@@ -93,7 +93,7 @@ int file_make_parents(const char *path, struct err *e)
     return rc;
 }
 
-/* The part of `path` below `root`; NULL if `path` is not strictly below. */
+/* Returns the part of `path` below `root`; NULL: `path` is `root` or is not below it. */
 static const char *below(const char *root, const char *path, struct err *e)
 {
     size_t n = strlen(root);
@@ -138,8 +138,8 @@ int file_open_holder(const char *root, const char *path, bool make, const char *
     return dir;
 }
 
-/* Opens the next directory of the path; makes it and gives it to the account if it is missing.
- * Takes over `dir`. -1: failed. */
+/* Opens the next directory of the path. If it is missing, makes it and gives it to the account.
+ * Closes `dir`. Returns the directory's descriptor, or -1 after a failure. */
 static int step_down(int dir, const char *part, const struct account *as)
 {
     bool made = mkdirat(dir, part, 0777) == 0;
@@ -152,8 +152,8 @@ static int step_down(int dir, const char *part, const struct account *as)
     return next;
 }
 
-/* Makes directories as far as the path leads through plain directories of the file system of the
- * root. True: all exist now. */
+/* Makes the directories of the path; stops at a symbolic link or at another file system than the
+ * root's. True: all of them exist now. */
 static bool make_below(const char *root, const struct account *as, const char *path)
 {
     const char *rest = below(root, path, NULL);
@@ -209,7 +209,8 @@ static int refuse_occupied(const char *target, struct err *e)
     return err_errno(e, ERR_IO, "cannot mount at %s", target);
 }
 
-/* A rename replaces a link; an empty directory must be removed first. */
+/* Puts a symbolic link in place by a rename. A rename replaces another link, but an empty directory
+ * must be removed first. */
 static int place_link(int dir, const char *source, const char *name, const char *target,
                       struct err *e)
 {
@@ -228,7 +229,7 @@ static int place_link(int dir, const char *source, const char *name, const char 
     return err_errno(e, ERR_IO, "cannot mount %s at %s", source, target);
 }
 
-/* O_PATH. -1 with ERR_NONE in `e`: it does not exist. */
+/* Opens the folder with O_PATH. -1 with ERR_NONE in `e`: the folder does not exist. */
 static int open_folder(const struct file_folder *f, struct err *e)
 {
     const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
@@ -281,7 +282,7 @@ static int make_folder(const struct file_folder *f, struct err *e)
     return rc;
 }
 
-/* Opens the folder to be mounted; makes it if it is missing. */
+/* Opens the folder that a link shall lead to; makes it if it is missing. */
 static int open_or_make(const struct file_folder *f, bool *made, struct err *e)
 {
     int fd = open_folder(f, e);
@@ -373,8 +374,9 @@ int file_discard(const char *root, const char *path, const char *trash, struct m
     return rc;
 }
 
-/* Takes over `fd`. Jobs leave read-only directories behind (package caches do so on purpose); their
- * content cannot be removed. */
+/* fs_open_to_empty() makes each directory below `fd` writable, and this walk opens all of them. It
+ * is necessary because jobs leave read-only directories behind (package caches do so on purpose),
+ * whose content cannot be removed. Closes `fd`. */
 static void make_writable(int fd)
 {
     DIR *d = fdopendir(fd);

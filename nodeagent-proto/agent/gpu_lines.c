@@ -16,11 +16,12 @@
 #define MIB         INT64_C(1048576)
 #define FIELDS      9
 #define FIELD_MAX   64
-#define DIGITS_MAX  15 /* of a number, so that none overflows */
+#define DIGITS_MAX  15 /* the most digits of a number, so that it does not overflow */
 #define PER_PERCENT 10
 #define DIGITS      "0123456789"
 
-/* Cuts the line at its commas into exactly `n` fields without the blanks around them. */
+/* Splits the line at its commas into exactly `n` fields, without the blanks around them. False: it
+ * has another number of fields, or one is empty or too long. */
 static bool split(const char *line, char fields[][FIELD_MAX], int n)
 {
     for (int i = 0; i < n; i++) {
@@ -57,7 +58,8 @@ static int64_t number_of(const char *field, int64_t scale)
     return n;
 }
 
-/* "0x0000000000000001"; unknown beyond the bound of a sample: a sign would come of the highest. */
+/* Reads "0x0000000000000001". A value above SAMPLE_COUNT_MOST is unknown, because the highest bit
+ * would make it negative. */
 static int64_t bits_of(const char *field)
 {
     size_t n = strncmp(field, "0x", 2) == 0 ? strspn(field + 2, DIGITS "abcdefABCDEF") : 0;
@@ -109,7 +111,8 @@ bool gpu_app_read(const char *line, char uuid[SAMPLE_UUID_SIZE], struct gpu_proc
 
 /* --- AMD -------------------------------------------------------------------------------------- */
 
-/* In units of a millionth, or a thousandth; unknown if there is no such file. */
+/* Reads a number from a file and divides it by `unit`; SAMPLE_UNKNOWN if there is no such
+ * number. */
 static int64_t part_of(const char *dir, const char *name, int64_t unit)
 {
     int64_t n = file_number(dir, name, SAMPLE_UNKNOWN);

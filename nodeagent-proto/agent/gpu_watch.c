@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two programs: the lasting one prints a line for each GPU, the short one the processes when a
- * GPU's use has changed. Both are read without waiting; one that is silent, floods or dies is
- * ended, and started again later and later.
+ * Runs nvidia-smi as two programs. `lasting` runs permanently and regularly prints a line for each
+ * GPU. `listing` is started when a GPU's use has changed, prints the processes, and ends. Both are
+ * read without blocking. If `lasting` is silent for too long, prints too much or ends, it is killed
+ * and restarted after a pause that grows with each failure.
  */
 #include "nodeagent-proto/agent/gpu_watch.h"
 
@@ -26,14 +27,14 @@
 #define PROGRAM "nvidia-smi"
 /* ms */
 #define PERIOD      (SAMPLE_EVERY_S * 1000)
-#define SILENCE     (3 * PERIOD) /* then it hangs, or the GPU has vanished */
+#define SILENCE     (3 * PERIOD) /* after this silence the program hangs, or the GPU has vanished */
 #define UNWANTED    60000
 #define LIST_LIMIT  10000
-#define PAUSES      6                   /* doubled so often: at most 8 minutes */
-#define TOLD_FROM   2                   /* failures in a row; one may come of anything */
-#define BYTES_MOST  (1U << 20)          /* in a period */
-#define READ_MOST   16384               /* in a turn */
-#define MEMORY_STEP (INT64_C(16) << 20) /* bytes; less is no news */
+#define PAUSES      6          /* a pause is doubled until this many failures: at most 8 minutes */
+#define TOLD_FROM   2          /* from so many failures in a row on, the error is reported */
+#define BYTES_MOST  (1U << 20) /* the most output in a period */
+#define READ_MOST   16384      /* the most that is read in a turn of the loop */
+#define MEMORY_STEP (INT64_C(16) << 20) /* in bytes; a smaller change of memory is ignored */
 #define SAID_SHOWN  100
 
 static const char *const query[] = {"--query-gpu=" GPU_LINE_FIELDS GPU_LINE_REASONS,
@@ -41,7 +42,8 @@ static const char *const query[] = {"--query-gpu=" GPU_LINE_FIELDS GPU_LINE_REAS
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* In the child. The environment has only PATH, because the agent's environment may hold secrets. */
+/* Runs in the child. The environment contains only PATH and LC_ALL, because the agent's environment
+ * may contain secrets. */
 static _Noreturn void become(const char *path, const char *const *argv, int out)
 {
     sigset_t none;
@@ -88,13 +90,14 @@ static bool start(struct gpu_program *p, const char *const *argv)
     return true;
 }
 
-/* The agent's loop reaps it. A process in an uninterruptible wait ends later, or never. */
+/* Kills the program. The agent's loop reaps it. A process in an uninterruptible wait ends later, or
+ * never. */
 static void end(struct gpu_program *p)
 {
     if (p->pid == 0)
         return;
     kill(-p->pid, SIGKILL);
-    kill(p->pid, SIGKILL); /* it may not have a group yet */
+    kill(p->pid, SIGKILL); /* kills it, too, if it has not made its process group yet */
     close(p->fd);
     p->killed = p->pid;
     p->pid = 0;
@@ -143,7 +146,7 @@ static enum reading read_lines(struct gpu_watch *w, struct gpu_program *p, line_
     return p->bytes > BYTES_MOST ? READ_TOO_MUCH : READ_SOME;
 }
 
-/* Keeps a line for people, without characters that a terminal would obey. */
+/* Stores a line for messages, without characters that control a terminal. */
 static void keep_said(struct gpu_watch *w, const char *line)
 {
     size_t n = 0;
@@ -224,8 +227,8 @@ static void begin_listing(struct gpu_watch *w)
         w->listed[i].last.n_processes = w->listed[i].last.listed = 0;
 }
 
-/* If nothing was printed, there is no process. But a program that did not end by itself says
- * nothing. */
+/* Takes the list of processes over. `whole`: the program ended by itself, so its list is complete,
+ * and a GPU without a line has no process. Otherwise the processes are unknown. */
 static void end_listing(struct gpu_watch *w, bool whole)
 {
     for (int i = 0; i < w->n_gpus; i++) {

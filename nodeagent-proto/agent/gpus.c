@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads the files of the NVIDIA and AMD drivers in /proc and /sys, in the order of the GPUs'
- * numbers. If a file cannot be read, its field is left out.
+ * numbers. A field whose file cannot be read is left out.
  */
 #include "nodeagent-proto/agent/gpus.h"
 
@@ -33,8 +33,9 @@ static void add_field(json_t *gpu, const char *name, const char *text, const cha
     json_object_set_new(gpu, name, json_stringn(at, strcspn(at, "\n")));
 }
 
-/* The first word of digits and points in a line such as "NVRM version: NVIDIA UNIX x86_64 Kernel
- * Module 535.104.05 Sat Aug 19 ...". NULL: not found. Caller frees. */
+/* Returns the first word that consists of digits and points in a line such as "NVRM version: NVIDIA
+ * UNIX x86_64 Kernel Module 535.104.05 Sat Aug 19 ..."; the caller frees it. NULL: there is no such
+ * word. */
 static char *driver_version(void)
 {
     char *text;
@@ -87,7 +88,8 @@ static void add_nvidia(json_t *list, const char *bus, const char *driver)
     free(text);
 }
 
-/* Bus names have one length, so the order of names is the driver's order of numbers. */
+/* Lists the GPUs sorted by their bus names. All bus names have the same length, so this is also the
+ * order of the driver's numbers. */
 static void list_nvidia(json_t *list)
 {
     struct dirent **found;
@@ -102,7 +104,8 @@ static void list_nvidia(json_t *list)
     free(driver);
 }
 
-/* Reads a property from lines "name value". (Nodes without SIMDs are CPUs.) */
+/* Reads a property from lines "name value". False: there is no such property. (A device without
+ * SIMDs is a CPU.) */
 static bool property(const char *text, const char *name, long long *out)
 {
     size_t len = strlen(name);
@@ -205,8 +208,9 @@ static bool is_among(const char *numbers, long long number)
     return false;
 }
 
-/* A process opens an AMD GPU by the device file of that GPU, and by /dev/kfd, which all GPUs share.
- * The driver of /dev/kfd checks the right to the GPU's file, so denying that file is enough. */
+/* Finds the device file of a GPU. A process uses an AMD GPU through the GPU's own device file and
+ * through /dev/kfd, which all GPUs share. The driver of /dev/kfd checks the access to the GPU's own
+ * file, so it is enough to deny that file. */
 static bool device_of(const json_t *gpu, const char *dev, dev_t *out)
 {
     char path[512];

@@ -12,15 +12,16 @@
 #define NVIDIA_GPUS "/proc/driver/nvidia/gpus" /* a directory for each */
 #define DRM         "/sys/class/drm"
 
-/* JSON array text; the caller frees it. First NVIDIA GPUs in the driver's order (their places on
- * the bus), with index, vendor, bus, model, uuid, driver and minor. Then AMD GPUs, also numbered
- * from 0, with index, vendor, model, memory_bytes, render (the number of /dev/dri/renderD...) and
- * uuid. Unknown fields are left out. */
+/* Returns the text of a JSON array; the caller frees it. First come the NVIDIA GPUs in the driver's
+ * order (by their places on the bus), with index, vendor, bus, model, uuid, driver and minor. Then
+ * come the AMD GPUs, also numbered from 0, with index, vendor, model, memory_bytes, render (the
+ * number of /dev/dri/renderD...) and uuid. Unknown fields are left out. */
 char *gpus_list(void);
-/* How many there are now. */
+/* How many GPUs there are now. */
 int gpus_count(void);
-/* The devices of the GPUs in `list`, without the GPUs of the given numbers ("0,2"), by the device
- * files in `dev` (/dev): at most `max`, in `out`. Returns their count. */
+/* Writes to `out` the devices of the GPUs in `list`, except the GPUs with the given numbers
+ * ("0,2"); at most `max`. Finds their device files in the directory `dev` (/dev). Returns how many
+ * devices were written. */
 size_t gpus_others(const char *list, const char *numbers, const char *dev, dev_t *out, size_t max);
 
 #endif
