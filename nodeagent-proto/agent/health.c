@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks at free space, the kernel's log and the GPUs, and writes a byte where the request wants
- * that. Reads a bounded number of records, and none twice; health_open() skips those that were
- * there. The agent owns the state. Never blocks.
+ * Checks the free space, the kernel's log and the GPUs, and writes a byte to the disk if the
+ * request wants that. Each call reads a bounded number of log records, and no record is read twice;
+ * health_open() skips the records of earlier times. The agent owns the state. Never blocks.
  */
 #include "nodeagent-proto/agent/health.h"
 
@@ -21,8 +21,8 @@
 
 #define TRIED       ".writable" /* below the root */
 #define GPU_TROUBLE "NVRM: Xid"
-#define ERRORS_MAX  2000U /* bytes of kernel errors in one report */
-/* Records that one call reads at most, so that a log that grows without end does not block the
+#define ERRORS_MAX  2000U /* the most bytes of kernel errors in a report */
+/* How many records a call reads at most, so that a log that grows without end does not block the
  * agent. */
 #define RECORDS_MAX 10000
 
@@ -70,8 +70,8 @@ static void read_kernel_log(struct agent_health *h)
     }
 }
 
-/* Writes the reason if no file can be written; "" if one can. Without a sync, because a sync might
- * take long. */
+/* Tries to write a file, and sets h->disk_error to the reason if that fails, otherwise to "". The
+ * file is not synced, because a sync might take long. */
 static void try_to_write(struct agent_health *h, const char *root)
 {
     char *path = fs_join(root, TRIED);

@@ -19,8 +19,8 @@ struct agent_health {
 void health_open(struct agent_health *h);
 void health_close(struct agent_health *h);
 
-/* *out borrows from `h` until the next call. `tries`: writes a byte below the root, because a
- * failed disk may still show free space. */
+/* Fills *out; its texts are borrowed from `h` until the next call. With `tries`, writes a byte
+ * below the root, because a failed disk may still report free space. */
 void health_look(struct agent_health *h, const char *root, bool tries, struct node_health *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two processes share this file. The first part runs in the helper; the helper never leaves it. The
- * second part runs in the agent.
+ * The code of two processes: the first part of this file runs in the helper only, the second part
+ * in the agent only.
  */
 #include "nodeagent-proto/agent/helpers.h"
 
@@ -24,16 +24,17 @@
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* bytes; a longer message gets a new process, because a message must fit the socket at once */
+/* The most bytes of a message to an idle helper, because a message must be sent at once. A task or
+ * request with a longer message gets a new process. */
 #define MESSAGE_MAX (64U * 1024)
 #define FDS_MAX     2
 
-/* Idle helpers to keep, and for how long. */
+/* How many idle helpers are kept, and for how long. */
 #define IDLE_MAX 4
 #define IDLE_MS  3000
 
-/* A task comes with the descriptors of its claim and of its report; a request with the descriptor
- * of its answer. */
+/* How many descriptors are sent to the helper: for a task those of its claim and of its report; for
+ * a request that of its answer. */
 enum { TASK_FDS = 2, REQUEST_FDS = 1 };
 
 union fd_room {
@@ -45,7 +46,7 @@ union fd_room {
 
 struct end { /* the helper's end */
     int socket, signal_fd;
-    struct supervisor_config common; /* the common part of all tasks */
+    struct supervisor_config common; /* what is the same for all tasks */
     const struct helpers *helpers;
 };
 
@@ -66,7 +67,7 @@ static _Noreturn void leave(const struct supervisor_config *c)
     _exit(0);
 }
 
-/* Waits for work; exits if the agent has closed the socket. */
+/* Waits for the next message from the agent; exits if the agent has closed the socket. */
 static json_t *hear(const struct end *en, int *fds, size_t *n_fds)
 {
     static char text[MESSAGE_MAX];
@@ -200,7 +201,8 @@ static bool give(const struct helper *one, const json_t *j, const int *fds, size
     return given;
 }
 
-/* Returns the helper that took the message; NULL: no helper is idle, or the message is too long. */
+/* Sends a message to an idle helper and returns the helper. NULL: no helper is idle, or the message
+ * is too long. */
 static struct helper *give_to_any(struct helpers *h, const json_t *j, const int *fds, size_t n_fds)
 {
     struct helper *one = h->head;
@@ -328,7 +330,8 @@ void helpers_poll_act(struct helpers *h, const struct pollfd *p, size_t n,
         if (got > 0)
             become_idle(h, one, fn, ctx);
         else if (got == 0 || errno != EAGAIN)
-            drop(h, one); /* the helper died; the records of its task have the result */
+            drop(h, one); /* The helper died. If its task has ended, the result is in the task's
+                             records. */
     }
 }
 

@@ -10,8 +10,9 @@
 
 #define DATABASE_MAX (16U * 1024 * 1024)
 
-/* Searches lines "name:x:number:..." of passwd(5) or group(5). Without `name`: returns the name
- * that has the number, or NULL. With `name`: whether a line has this name. Caller frees. */
+/* Searches lines "name:x:number:..." of passwd(5) or group(5). If `name` is NULL, searches for the
+ * number, otherwise for the name. Returns the name in the line, or NULL if there is no such line.
+ * The caller frees it. */
 static char *find(const char *path, const char *name, unsigned number)
 {
     char *text, *save = NULL, *found = NULL;

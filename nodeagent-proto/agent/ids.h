@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers that a user chose for the account of a job. They must not belong to another account of
- * this machine, because the job could then do everything that account can.
+ * Checks the uid and gid that a user chose for the account of a job. They must not belong to
+ * another account of this machine, because the job would then have all rights of that account.
  */
 #ifndef NODEAGENT_PROTO_AGENT_IDS_H
 #define NODEAGENT_PROTO_AGENT_IDS_H
@@ -10,12 +10,12 @@
 
 #include "lib/err.h"
 
-/* Whether /etc/passwd has the number. */
+/* True: an account in /etc/passwd has this uid. */
 bool id_is_users(unsigned uid);
-/* ERR_CONFLICT, with the owner's name, if /etc/passwd has the uid, or if /etc/group has the gid
- * under another name than `group` (NULL: any name). */
+/* Fails with ERR_CONFLICT and the owner's name if an account in /etc/passwd has the uid, or a group
+ * in /etc/group has the gid. The group named `group` (may be NULL) may have it. */
 int ids_check_free(unsigned uid, unsigned gid, const char *group, struct err *e) MUST_CHECK;
-/* Whether /etc/group has this name. */
+/* True: there is a group of this name in /etc/group. */
 bool group_is_there(const char *group);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps the directory of a job that left no files in it, and gives it to a later job. Owner, mode,
- * access lists and content are reset before the rename that keeps the directory, and the directory
- * gets its owner before the rename that takes it. So after a crash it is at one of the two places.
- * As root.
+ * Keeps the directory of a job that left no files in it, and gives it to a later job. To keep it,
+ * the agent resets its owner, mode and content, checks that it has no access list, and then renames
+ * it. To give it to a job, the agent sets its owner and then renames it back. So after a crash it
+ * is at one of the two places. Works only as root.
  */
 #include "nodeagent-proto/agent/jobdir.h"
 
@@ -33,8 +33,8 @@ static bool is_job(const char *root, const char *path)
            !strchr(path + n + strlen(JOBS), '/');
 }
 
-/* Whether the directory is as new. An access list would apply to files that are made in it
- * later. */
+/* Resets the owner to root and sets the mode. False: this failed, or the file has attributes such
+ * as an access list, which would apply to files that a later job makes in the directory. */
 static bool make_plain(int fd, mode_t mode)
 {
     char names[1024];
@@ -49,7 +49,7 @@ static bool make_plain(int fd, mode_t mode)
     return true;
 }
 
-/* Whether the directory `fd` has no entries but those in `known`. */
+/* True: the directory `fd` has no entries except those in `known`. */
 static bool has_only(int fd, const char *const *known, size_t n)
 {
     int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -76,8 +76,8 @@ static int open_hostfile(int dir)
     return openat(dir, HOSTFILE, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Whether no other process has the file open and could write to it when it is another job's. The
- * kernel grants a lease only then. */
+/* True: no other process has the file open, so none can write to it when it belongs to another job.
+ * The kernel grants a write lease only in this case. */
 static bool is_ours_alone(int fd)
 {
     struct stat st;
@@ -85,8 +85,8 @@ static bool is_ours_alone(int fd)
            st.st_size <= HOSTFILE_MAX && fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
 }
 
-/* Most jobs have equal hostfiles: a hostfile that no other process has open keeps its text for the
- * next job, and any other hostfile is removed. False: it could not be removed. */
+/* Keeps the text of the hostfile for the next job, because most jobs have equal hostfiles. If
+ * another process has the hostfile open, removes it. False: it could not be removed. */
 static bool keep_hostfile(int dir)
 {
     int fd = open_hostfile(dir);
@@ -99,8 +99,9 @@ static bool keep_hostfile(int dir)
     return unlinkat(dir, HOSTFILE, 0) == 0 || errno == ENOENT;
 }
 
-/* Everybody may write in the directory, so a process that still has that of the last job open must
- * not have that of the next job. A directory with entries stays. */
+/* Replaces the directory by a new one. Everybody may write in it, so a process that still has the
+ * last job's directory open must not be able to write in the next job's. False: the directory has
+ * entries, or another failure. */
 static bool renew_shared(int dir)
 {
     return unlinkat(dir, SHARED, AT_REMOVEDIR) == 0 && mkdirat(dir, SHARED, 0700) == 0;

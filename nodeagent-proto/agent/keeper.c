@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Signals a supervisor by a pidfd, so that no other process can get the signal, and waits for its
- * end.
+ * Signals a supervisor through a pidfd, so that no other process can get the signal, and waits
+ * until the supervisor has ended.
  */
 #include "nodeagent-proto/agent/keeper.h"
 
@@ -15,7 +15,8 @@
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/supervisor.h"
 
-/* The supervisor needs milliseconds, unless a process of the task hangs in the kernel. */
+/* The longest wait. The supervisor needs only milliseconds, unless a process of the task hangs in
+ * the kernel. */
 #define WAIT_MS      2000
 #define WAIT_STEP_MS 10
 
@@ -33,7 +34,8 @@ static void wait_for(const struct start_record *r, int fd)
             return;
 }
 
-/* Kernels before 5.3 have no pidfd: there the pid could be reused between check and signal. */
+/* Kernels before 5.3 have no pidfd, so there another process might get the pid between the check
+ * and the signal. */
 void keeper_end(const struct start_record *r)
 {
     union sigval v = {.sival_int = SIGKILL};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes .ssh of an account with the account's rights: authorized_keys, and the key pair;
- * ssh-keygen computes its public half. A file is replaced as a whole. Texts with keys are wiped.
+ * Writes the files in .ssh of an account, with the account's rights: authorized_keys and the key
+ * pair. ssh-keygen computes the public key of the pair. A file is replaced as a whole. Memory with
+ * keys is overwritten after use.
  */
 #include "nodeagent-proto/agent/keys.h"
 
@@ -33,7 +34,7 @@ static void add_key(struct strbuf *out, const char *private_key)
         strbuf_putc(out, '\n');
 }
 
-/* Finds the line of the public half. */
+/* Appends the line with the public key of the private key. */
 static int find_public(const struct account *a, const char *private_key, struct strbuf *out,
                        struct err *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ends the use of a uid, kind by kind: processes, files in shared directories, shared memory,
- * semaphores and message queues. A child takes the uid, so the kernel itself guarantees that no
- * other account is hit. The error names anything that did not end.
+ * Ends all uses of a uid: processes, files in shared directories, shared memory, semaphores and
+ * message queues. To kill processes, it takes the uid as its effective id, so the kernel itself
+ * ensures that no process of another account is killed. The error describes what did not end.
  */
 #include "nodeagent-proto/agent/lease_end.h"
 
@@ -40,11 +40,12 @@
 static void act_as(uid_t uid)
 {
     if (setresuid((uid_t)-1, uid, (uid_t)-1) < 0)
-        _exit(1); /* must never run as the other user */
+        _exit(1); /* the process must never continue with the wrong uid */
 }
 
-/* The pids of the victims are listed with the victims' rights. Their states are read with the
- * agent's rights, because /proc may hide them from others. */
+/* True: a process of the uid lives. Finds these processes with the uid's rights, because then
+ * kill(2) succeeds for them only. Reads their states with root's rights, because /proc may hide
+ * them from other users. */
 static bool lives_any(uid_t uid)
 {
     pid_t *pids;
@@ -62,9 +63,10 @@ static bool lives_any(uid_t uid)
     return lives;
 }
 
-/* kill(-1) signals all processes at once, however fast they fork. Where securebits keep root's
- * rights with another effective id, it would hit every process; there the function only checks that
- * no process is left. */
+/* Kills all processes of the uid. kill(-1) signals all of them at once, however fast they fork. If
+ * securebits let the process keep root's rights with another effective id, kill(-1) would kill
+ * every process of the machine; then the function kills nothing and returns whether no process of
+ * the uid is left. */
 static bool kill_all(uid_t uid)
 {
     act_as(uid);
@@ -75,11 +77,11 @@ static bool kill_all(uid_t uid)
     return may_only || !procs_run_as(uid, 1);
 }
 
-/* Whether no process has the uid, not even a zombie. The kernel counts the processes of each user
- * for RLIMIT_NPROC, and refuses the next exec of a process that became a user over this limit. (Up
- * to Linux 5.16 the kernel counts otherwise, and this is never true.) This is far cheaper than a
- * scan of all processes. A running process of the uid could kill this process here, so kill
- * first. */
+/* True: no process has the uid, not even a zombie. False: a process may have it. The kernel counts
+ * the processes of each user for RLIMIT_NPROC; if a process changes to a user above this limit, its
+ * next execve() fails with EAGAIN. (Up to Linux 5.16 the kernel counts in another way, and the
+ * result is always false.) This is far cheaper than a scan of all processes. During the test, a
+ * process of the uid could kill this process, so call kill_all() first. */
 static bool none_is_counted(uid_t uid, uid_t helper)
 {
     struct rlimit was, none;
@@ -89,7 +91,8 @@ static bool none_is_counted(uid_t uid, uid_t helper)
     bool known = setrlimit(RLIMIT_NPROC, &none) == 0 && setresuid(uid, 0, 0) == 0;
     char *const argv[] = {(char *)(uintptr_t) "none", NULL}, *const env[] = {NULL};
     errno = 0;
-    /* fails with another error than EAGAIN, because "/" is a directory */
+    /* If the limit does not refuse it, this fails with EACCES or EISDIR, because "/" is a
+     * directory. */
     (void)execve("/", argv, env);
     bool counted = errno != EACCES && errno != EISDIR;
     if (setresuid(helper, 0, 0) < 0 || setrlimit(RLIMIT_NPROC, &was) < 0)
@@ -104,12 +107,13 @@ static int refuse_to_die(uid_t uid, struct err *e)
                    (unsigned)uid, KILL_MS / 1000);
 }
 
-/* With the effective id of the victims, this process may signal them and nobody else; with a real
- * id that nobody has, they cannot signal it. It returns by its saved id. */
+/* To kill, this process takes the uid as its effective id, so it can signal only processes of the
+ * uid. Its real id is `helper`, which no other process has, so those processes cannot signal it.
+ * Its saved id is 0, with which it returns to root. */
 int lease_end_processes(uid_t uid, uid_t helper, struct err *e)
 {
     int64_t limit = monotonic_ms() + KILL_MS;
-    assert(uid != 0 && helper >= NODE_UID_LOWEST); /* lower ids belong to other accounts */
+    assert(uid != 0 && helper >= NODE_UID_LOWEST); /* lower ids may belong to other accounts */
     if (setresuid(helper, 0, 0) < 0)
         return err_errno(e, ERR_NODE, "cannot become uid %u", (unsigned)uid);
     bool gone = kill_all(uid) && (none_is_counted(uid, helper) || !lives_any(uid));
@@ -124,7 +128,8 @@ int lease_end_processes(uid_t uid, uid_t helper, struct err *e)
 
 /* ---- files ---- */
 
-/* Whether `uid` is the account's, or one of its further uids in a container. */
+/* True: `uid` belongs to the account `owner`: it is the account's uid, or one of its further uids
+ * for containers. */
 static bool is_of_account(uid_t owner, uid_t uid)
 {
     return owner == uid || (uid_has_room(uid) && owner - (uid - NODE_UID_ROOM) < 2 * NODE_UID_ROOM);
@@ -195,7 +200,7 @@ static void remove_msg(int id)
     (void)msgctl(id, IPC_RMID, NULL);
 }
 
-/* The index of the column `name` in the header line; -1: not found. */
+/* Returns the index of the column `name` in the header line; -1: there is none. */
 static int column_of(char *line, const char *name)
 {
     char *save = NULL, *word = strtok_r(line, " \n", &save);
@@ -205,7 +210,8 @@ static int column_of(char *line, const char *name)
     return -1;
 }
 
-/* The first line has the names of the columns; the second column is the id. */
+/* Calls fn for each object of the uid in a table of /proc/sysvipc. The table's first line contains
+ * the names of the columns; the second column is the object's id. */
 static void remove_objects(const char *table, uid_t uid, void (*fn)(int id))
 {
     char line[512];

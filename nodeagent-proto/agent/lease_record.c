@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and writes the records of leases, as slips (small_record.h). Any other file is a record of
- * an older agent, or of a file system that cannot rename without replacing. A record that cannot be
- * parsed is an error, never a free number.
+ * Reads and writes the records of leases, as slips (small_record.h). A record that is another file
+ * was written by an older agent, or on a file system that cannot rename without replacing. A record
+ * that cannot be parsed is an error; its number never counts as free.
  */
 #include "nodeagent-proto/agent/lease_record.h"
 
@@ -66,8 +66,8 @@ static int open_records(const char *root)
     return fd;
 }
 
-/* 1: *text is the record's text; 0: there is no record. Older agents wrote symbolic links and other
- * files. */
+/* Reads a record. 1: *text is its text; 0: there is no record; -1: an error. Also reads the
+ * symbolic links and files of older agents. */
 static int record_text(const char *path, const char *name, char **text, struct err *e)
 {
     char said[RECORD_MAX];
@@ -81,7 +81,8 @@ static int record_text(const char *path, const char *name, char **text, struct e
     return fs_read(path, RECORD_MAX, text, NULL, e) == 0 ? 1 : -1;
 }
 
-/* "NUMBER GROUP DIRECTORY", or "NUMBER GROUP UID:GID DIRECTORY". */
+/* Reads "NUMBER GROUP DIRECTORY" or "NUMBER GROUP UID:GID DIRECTORY". False: the text has another
+ * form. */
 static bool parse_lease(const char *text, struct agent_lease *out)
 {
     char *end;
@@ -110,8 +111,8 @@ int lease_read(const char *root, const char *name, struct agent_lease *out, stru
     return rc;
 }
 
-/* No sync: if a power cut takes the record, the owner of the directory still has the number
- * (owner_of()). */
+/* Does not sync the record: if it is lost in a power cut, the owner of the directory still shows
+ * the number (owner_of()). */
 int lease_write(const char *root, const char *name, const struct agent_lease *l, struct err *e)
 {
     struct strbuf b = STRBUF_INIT;
@@ -148,8 +149,8 @@ void lease_free(struct agent_lease *l)
     free(l->dir);
 }
 
-/* Calls fn with each lease; ends with the first failure. Temporary files of a killed write are
- * skipped: their names contain ".tmp-". */
+/* Calls fn with each lease; ends at the first failure. Skips temporary files of interrupted writes,
+ * whose names contain ".tmp-". */
 int lease_each(const char *root,
                int (*fn)(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                          struct err *e),

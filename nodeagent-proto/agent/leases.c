@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes and releases leases in steps that may each be repeated. Their order leaves at worst a
- * record without a directory after a crash. lease_sweep() completes at the agent's start the steps
- * that an earlier agent left undone. As root.
+ * Takes and releases leases in steps, each of which may be repeated. Because of their order, a
+ * crash leaves at worst a record without a directory. At the agent's start, lease_sweep() completes
+ * the steps that an earlier agent did not finish. Works only as root.
  */
 #include "nodeagent-proto/agent/leases.h"
 
@@ -33,7 +33,8 @@
 
 /* ---- taking ---- */
 
-/* Jobs must be able to pass the directories on the way. Below the root the agent opens them. */
+/* Checks that the accounts of jobs can pass the directories that lead to `dir` (mode o+x). From the
+ * root on, sets this mode where it is missing. */
 static int open_way(const char *root, const char *dir, struct err *e)
 {
     size_t n = strlen(root);
@@ -50,7 +51,7 @@ static int open_way(const char *root, const char *dir, struct err *e)
                     "(mode %04o); open it (chmod o+x), or set another node root",
                     dir, part, (unsigned)st.st_mode & 07777);
         else if (rc < 0 && errno == ENOENT)
-            rc = 0; /* the error of the directory itself is clearer */
+            rc = 0; /* making the directory itself fails with a clearer error */
         else if (rc < 0)
             err_errno(e, ERR_IO, "cannot open %s for passing", part);
         free(part);
@@ -73,21 +74,24 @@ static bool is_empty(int dir)
     return empty;
 }
 
-/* An empty directory was made a moment ago, by an agent that was killed or by another agent of the
- * job. So an empty directory is never removed: the other agent would fail. */
+/* Gives the directory to the account. If it is empty and belongs to another account, an agent that
+ * was killed or another agent of the job has just made it. An empty directory is never removed,
+ * because the other agent would fail. */
 static int give_dir(int fd, const struct agent_lease *l, struct err *e)
 {
     struct stat st, later;
     memset(&st, 0, sizeof st);
-    /* Between the two calls its maker may give it to the account, and the job may add files. */
+    /* Between the two calls of fstat(), the other agent may give the directory to the account, and
+     * the job may add files. */
     if (fstat(fd, &st) == 0 && st.st_uid != l->uid && !is_empty(fd) && fstat(fd, &later) == 0 &&
         later.st_uid != l->uid)
         return err_set(e, ERR_CONFLICT, "dir",
                        "%s exists already, and belongs to another account than the job's", l->dir);
-    /* The directory of another account may be below this directory, see open_way(). */
+    /* Group and others keep the right to pass, because the directory of another account may be
+     * below this one (open_way()). */
     mode_t passed = st.st_uid == l->uid ? st.st_mode & (S_IXGRP | S_IXOTH) : 0;
     if (st.st_uid == l->uid && st.st_gid == l->gid && (st.st_mode & 07777) == (0700 | passed))
-        return 0; /* it serves many tasks, and a new record for each would take longer */
+        return 0; /* the usual case, because the directory serves many tasks */
     return fchmod(fd, 0700 | passed) == 0 && fchown(fd, l->uid, l->gid) == 0
                ? 0
                : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
@@ -120,9 +124,10 @@ static int make_dir(const char *root, const struct agent_lease *l, struct err *e
     return rc < 0 ? -1 : open_way(root, l->dir, e);
 }
 
-/* Whether the job began before accounts existed here. Then it continues as the owner of its
- * directory, *out. An empty directory of the agent was made a moment ago by another node of the job
- * (see give_dir()). A directory with content was given away, so its owner is read last. */
+/* True: the job began before this node had accounts of jobs, so it continues as the owner of its
+ * directory, *out. An empty directory that belongs to the agent does not count: another node of the
+ * job has just made it (give_dir()). The owner is read after the content, because a directory with
+ * content has got its owner already. */
 static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *out)
 {
     struct stat st;
@@ -138,14 +143,14 @@ static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *
     return before;
 }
 
-/* The account is not a lease's number: its other processes do not belong to the job. */
+/* True: the account is not a number of a lease, so its other processes do not belong to the job. */
 static bool is_adopted(const struct agent_lease *l)
 {
     return l->number <= l->group;
 }
 
-/* Whether only root can have put `dir` where it is: so it is with each directory from the root to
- * its parent. */
+/* True: only root can have made `dir` at its place, because each directory from the root to the
+ * parent of `dir` belongs to root and nobody else may write in it. */
 static bool is_put_by_root(const char *root, const char *dir)
 {
     bool safe = true;
@@ -159,8 +164,8 @@ static bool is_put_by_root(const char *root, const char *dir)
     return safe;
 }
 
-/* The number that the job had before a power cut took the record: the owner of its directory,
- * if only the agent can have given it away. 0: none. */
+/* Returns the number that the job had before its record was lost in a power cut: the owner of its
+ * directory, if only the agent can have set this owner. 0: there is none. */
 static uid_t owner_of(const struct lease_ask *ask)
 {
     struct stat st;
@@ -225,8 +230,8 @@ static int take_new(const struct lease_ask *ask, struct agent_lease *out, struct
     return lease_group(root) == out->group ? 0 : lease_set_group(root, out->group, e);
 }
 
-/* Makes the directory below the root of another agent. That agent may not have started the job
- * yet. */
+/* Makes the directory of the job below the root of another agent, which may not have started the
+ * job yet. */
 static int make_also(const char *path, const struct agent_lease *l, struct err *e)
 {
     const char *slash = strrchr(path, '/');
@@ -281,11 +286,12 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 
 /* ---- releasing ---- */
 
-/* Every step may be repeated without harm; the record is removed last. */
+/* Releases a lease. Each step may be repeated without harm; the record is removed last. */
 static int release(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                    struct err *e)
 {
-    /* An account that was made since then may have this number. */
+    /* Since the lease was taken, an account of the machine may have been made with the uid that the
+     * user chose. */
     bool lost = lease_is_chosen(l) && id_is_users(l->uid);
     int last = is_adopted(l) ? 0 : uids_let_go(h, name, e);
     if (last < 0 || (last > 0 && !lost && lease_end_processes(l->uid, l->number + 1, e) < 0) ||
@@ -325,7 +331,8 @@ int lease_release_all(const struct uid_holder *h, struct err *e)
     return lease_each(h->root, release_one, (void *)(uintptr_t)h, e);
 }
 
-/* In a child, see lease_end_processes(). The child reports its own failures. */
+/* Calls release() in a child process, because of lease_end_processes(). The child prints its
+ * failures itself. */
 static int release_apart(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                          struct err *e)
 {
@@ -426,7 +433,7 @@ bool lease_has_record(const char *root, const char *name)
     return has;
 }
 
-/* `group` is the group of all jobs. */
+/* Fills in an account of a job. `group` is the group of all jobs. */
 static void fill(struct account *out, uid_t uid, gid_t gid, gid_t group, const char *home)
 {
     *out = (struct account){.name = name_of(uid),

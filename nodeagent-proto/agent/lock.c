@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes the lock of a root, and waits a moment for an agent whose link has just ended. Kills a
- * holder that works for the owner of this agent: the holder is found by the lock in fdinfo of a
- * process with the agent's name. The lock ends with the process.
+ * Takes the lock of a root. Waits a little for an agent whose link has just ended, and kills an
+ * agent that holds the lock and works for the owner of this agent. To find that agent, it searches
+ * the lock in the fdinfo of processes with the agent's name. The lock is released when the process
+ * ends.
  */
 #include "nodeagent-proto/agent/lock.h"
 
@@ -28,10 +29,12 @@
 #define STEP_NS    2000000
 #define OWNER_MAX  512
 #define FDINFO_MAX 4096
-/* On a machine the file's name continues with a hash; the kernel cuts it off. */
+/* The beginning of the agent's process name. The file's name continues with a hash, which the
+ * kernel cuts off. */
 #define AGENT_NAME "batchai-node"
 
-/* Whether the holder works for the owner of this agent, by the text of the lock file. */
+/* True: the text of the lock file is `owner`, so the agent that holds the lock works for the owner
+ * of this agent. */
 static bool is_ours(int fd, const char *owner)
 {
     char text[OWNER_MAX + 1];
@@ -42,12 +45,14 @@ static bool is_ours(int fd, const char *owner)
 static void say_owner(int fd, const char *owner)
 {
     size_t n = strnlen(owner, OWNER_MAX);
-    /* Without this text, the next agent would wait for this agent as for one of a stranger. */
+    /* Without this text, the next agent would not kill this agent but only wait, as for an agent of
+     * another owner. */
     if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, n, 0) != (ssize_t)n)
         fprintf(stderr, "the owner of the node root is not noted: %s\n", strerror(errno));
 }
 
-/* The process that took the lock may have ended, and its pid may belong to another program. */
+/* True: the process is an agent. This is checked because the process that took the lock may have
+ * ended, and another program may have its pid. */
 static bool is_agent(long pid)
 {
     char path[64], *name;
@@ -59,13 +64,14 @@ static bool is_agent(long pid)
     return yes;
 }
 
-/* The process that locked the file behind a descriptor of `pid`, if that file is `file`; 0: nobody.
- * A line of fdinfo (proc_pid_fdinfo(5)) tells:
+/* If a descriptor of `pid` refers to `file`, returns the pid of the process that locked it; 0:
+ * nobody has, or it is another file. The pid is in a line of fdinfo (proc_pid_fdinfo(5)):
  *
  *     "lock:\t1: FLOCK  ADVISORY  WRITE 708 08:01:2631 0 EOF"
  *
- * On btrfs and overlayfs its device numbers differ from those of stat(2), so the files themselves
- * are compared. Files without a lock are not touched, because they may be on a share that hangs. */
+ * On btrfs and overlayfs the device numbers in this line differ from those of stat(2), so stat(2)
+ * of the descriptor is compared. stat(2) is not called for files without a lock, because they may
+ * be on a share that hangs. */
 static long locker_by(long pid, const char *descriptor, const struct stat *file)
 {
     char path[64], *text;
@@ -97,8 +103,8 @@ static long locker_in(long pid, const struct stat *file)
     return found;
 }
 
-/* The pid of the agent that holds the lock; 0: not known. A child that was just forked has the
- * descriptor too: the holder is the process that locked it. */
+/* Returns the pid of the agent that holds the lock; 0: not known. The holder is the process that
+ * locked the file, because a child that was just forked has the descriptor, too. */
 static long holder_of(int fd)
 {
     struct stat file;
