@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * batchai-node: the program on a node. A link starts it as `batchai-node agent`; people need
- * `version` at most.
+ * batchai-node, the program on a node. A link starts it as `batchai-node agent`; people need at
+ * most `batchai-node version`.
  */
 #include <jansson.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@ static const char usage[] =
     "       batchai-node version\n"
     "       batchai-node help\n";
 
-/* Messages carry the secrets of jobs, so memory is wiped when it is freed. The size is kept in
- * front of each block, in a header that keeps the block aligned for any type. */
+/* Messages contain the secrets of jobs, so memory is overwritten before it is freed. Each block's
+ * size is stored in a header in front of the block, which keeps the block aligned for any type. */
 #define BLOCK_HEADER sizeof(max_align_t)
 
 static void *wiping_malloc(size_t size)
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
                     {"help", print_help},       {"--help", print_help}};
     json_set_alloc_funcs(wiping_malloc, wiping_free);
     const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    /* ROOT/ssh/bin has a link of this name */
+    /* ROOT/ssh/bin contains a link "ssh" to this program */
     if (argc > 0 && strcmp(name ? name + 1 : argv[0], "ssh") == 0)
         return ssh_main(argv);
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)

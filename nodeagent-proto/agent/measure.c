@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures from the start of a task to its stop: what the cgroup and the ended children counted
- * before and after, and samples of the memory, at growing pauses. The counts of a container's
- * cgroup that earlier tasks have got are in a file beside the container's note, under a lock. The
- * supervisor owns the struct. Sources: cgroup-v2.rst of Linux; getrusage(2), whose blocks have 512
- * bytes.
+ * Measures a task from its start to its end: it reads the counts of the cgroup and of the ended
+ * children before and after, and takes samples of the memory at growing intervals. A file beside
+ * the container's note contains which counts of the container's cgroup earlier tasks have got; a
+ * lock protects it. The supervisor owns the struct. Sources: cgroup-v2.rst of Linux; getrusage(2),
+ * whose blocks have 512 bytes.
  */
 #include "nodeagent-proto/agent/measure.h"
 
@@ -28,10 +28,11 @@
 #include "nodeagent-proto/agent/procs.h"
 
 #define BLOCK_BYTES 512
-/* ms: short tasks are sampled soon, long ones seldom */
+/* The pauses between samples, in ms: they grow, so that short tasks are sampled soon and long tasks
+ * seldom. */
 #define FIRST_PAUSE 500
 #define LAST_PAUSE  16000
-/* waits up to a second for another task that is being told */
+/* Waits up to a second for the lock of another task that is taking its counts. */
 #define LOCK_TRIES 100
 #define LOCK_STEP                                                                                  \
     (struct timespec)                                                                              \
@@ -75,8 +76,8 @@ void measure_begin(struct measure *m, const char *cgroup)
         m->peak_fd = cgroup_reset_peak(cgroup);
 }
 
-/* Users of the container may be able to replace the note by something whose opening or reading
- * hangs. NULL: it is no file. */
+/* Returns the text of the note; NULL: it is not a regular file. Users of the container may be able
+ * to replace the note by something whose opening or reading blocks, such as a FIFO. */
 static char *read_note(const char *path)
 {
     struct stat st;
@@ -125,14 +126,15 @@ int64_t measure_tick(struct measure *m)
     return pause;
 }
 
-/* The larger difference, at least 0: a file may be gone at the end. */
+/* Returns the larger of the two differences, or 0 if both are negative, because a file may be gone
+ * at the end. */
 static int64_t more(int64_t a, int64_t a_before, int64_t b, int64_t b_before)
 {
     int64_t most = a - a_before > b - b_before ? a - a_before : b - b_before;
     return most > 0 ? most : 0;
 }
 
-/* Reads and closes the descriptor of cgroup_reset_peak(). */
+/* Reads the peak from the descriptor of cgroup_reset_peak(), and closes it. */
 static int64_t peak_since(int fd)
 {
     char text[32] = "";
@@ -141,8 +143,8 @@ static int64_t peak_since(int fd)
     return n > 0 ? strtoll(text, NULL, 10) : 0;
 }
 
-/* 0: unknown. A cgroup whose count cannot begin anew has the peak of this task only if that is
- * higher than before. */
+/* Returns the peak of this task; 0: unknown. If the cgroup's count could not be restarted, the peak
+ * belongs to this task only if it is higher than before the task. */
 static int64_t own_peak(struct measure *m)
 {
     int fd = m->peak_fd;
@@ -151,7 +153,8 @@ static int64_t own_peak(struct measure *m)
     return fd >= 0 ? peak_since(fd) : peak > m->peak_before ? peak : 0;
 }
 
-/* A process that may write to the file can hold its lock, too. */
+/* Takes the lock; false: not within the time limit, because any process that may open the file can
+ * hold its lock. */
 static bool lock_soon(int fd)
 {
     int rc = flock(fd, LOCK_EX | LOCK_NB);
@@ -183,9 +186,9 @@ static bool write_told(int fd, const struct cgroup_counts *c)
     return pwrite(fd, text, (size_t)n, 0) == n;
 }
 
-/* The file is removed with the container; the container's start makes it. Counts that cannot be
- * noted are not known, because they would be told twice. Counts of a cgroup that is gone are not
- * known either. */
+/* Takes the counts of the container that no earlier task has got. The container's start makes the
+ * file, and it is removed with the container. False: the counts are unknown, because they cannot be
+ * written to the file, so that a later task would get them again, or because the cgroup is gone. */
 static bool take_untold(struct measure *m)
 {
     int fd = open(m->told_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

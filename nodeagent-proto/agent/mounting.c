@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks the needs of sshfs: its program, the device, the permission for other users, and the port
- * of the daemon's machine. Keeps no state; the caller owns the list. May block for some seconds.
+ * Checks what sshfs needs: its program, the device of FUSE, the permission for other users, and the
+ * port of the daemon's machine. Keeps no state; the caller owns the list. May block for some
+ * seconds.
  */
 #include "nodeagent-proto/agent/mounting.h"
 
@@ -30,8 +31,8 @@ static void lacks(json_t *list, const char *what)
     json_array_append_new(list, json_string(what));
 }
 
-/* Without root fuse lets only the account that mounted use a mount, docker's daemon excepted by
- * this line. */
+/* True: other accounts than the agent's may use a mount. If the agent is not root, FUSE forbids
+ * this unless fuse.conf contains this line; docker's daemon, for example, needs it. */
 static bool others_are_allowed(void)
 {
     char *text, *save = NULL;
@@ -76,8 +77,8 @@ static int connect_address(const char *address, int port)
     return EADDRNOTAVAIL;
 }
 
-/* The agent is linked statically, so programs of the machine look names up. Returns the first
- * address; NULL: the name is unknown. The caller frees. */
+/* Returns the first address of a host; NULL: the name is unknown. The caller frees. Runs getent(1),
+ * because the agent is linked statically and cannot resolve names itself. */
 static char *address_of(const char *host)
 {
     const char *argv[] = {"getent", "ahosts", host, NULL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads and keeps the list of mounts, and finds the mounts at or below a path. The kernel reports
- * changes of the list (POLLPRI on mountinfo), so it is read again only then, or after a while.
- * struct mounts_kept belongs to the agent; a forked worker has a copy.
+ * Reads and caches the list of mounts, and finds the mounts at or below a path. The kernel reports
+ * changes of the list (POLLPRI on mountinfo), so it is read again only after a change, or after
+ * KEPT_MS. struct mounts_kept belongs to the agent; a forked worker has a copy.
  */
 #include "nodeagent-proto/agent/mounts.h"
 
@@ -21,7 +21,8 @@
 #define KEPT_MS       1000
 #define MOUNTINFO_MAX (64U * 1024 * 1024)
 
-/* Blanks, tabs, newlines and backslashes are written as three octal digits. */
+/* Returns the text without escapes: mountinfo contains blanks, tabs, newlines and backslashes as
+ * three octal digits. */
 static char *unescape(const char *s, size_t n)
 {
     char *out = xcalloc(1, n + 1), *at = out;
@@ -82,8 +83,8 @@ void mounts_free(struct agent_mounts *m)
     free(m->items);
 }
 
-/* The kernel remembers for each descriptor whether a mount changed since its last poll, so a change
- * during the reading is seen at the next call. */
+/* The kernel remembers for each descriptor whether a mount changed since the last poll, so a change
+ * while the list is read is noticed at the next call. */
 const struct agent_mounts *mounts_now(struct mounts_kept *k)
 {
     struct pollfd p = {.fd = k->fd, .events = POLLPRI};

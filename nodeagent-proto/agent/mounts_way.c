@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Follows a path as the kernel would, one step at a time, to stop before a mount that may be dead.
+ * Resolves a path as the kernel would, one step at a time, so that it can stop before a mount that
+ * may be dead.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static bool is_remote(const char *type)
     return false;
 }
 
-/* The mount that contains `root` itself does not count. */
+/* True: the mount may hang. The mount that contains `root` itself does not count. */
 static bool may_hang(const struct mount_point *mount, const char *root)
 {
     return is_remote(mount->type) && !mounts_is_within(mount->path, root);
@@ -57,7 +58,8 @@ static void step_up(struct strbuf *at)
     }
 }
 
-/* Puts the target of the link at `at` before `rest`. False: the link cannot be read. */
+/* Replaces the link at `at` by its target: puts the target before the rest of the path, which
+ * begins at `done`. False: the link cannot be read. */
 static bool follow(struct strbuf *at, struct strbuf *rest, size_t done)
 {
     char target[PATH_MAX];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the record of a number, and last a symbolic link to it by number, so a lookup finds only
- * whole records. Removes both again, unless the link leads to another account's record. As root.
+ * Writes the record of a number and then a symbolic link to it, named by the uid, so a lookup by
+ * uid finds only complete records. Removes both again, unless the link leads to another account's
+ * record. Works only as root.
  */
 #include "nodeagent-proto/agent/names.h"
 
@@ -20,9 +21,9 @@
 #define RECORDS      "/run/userdb"
 #define NSSWITCH     "/etc/nsswitch.conf"
 #define NSSWITCH_MAX 65536
-#define RECORD_MAX   8192 /* bytes; a longer record is written each time without comparison */
+#define RECORD_MAX   8192 /* in bytes; a longer record is always written again \ */
 
-/* Whether the C library reads user records when a program looks up an account. */
+/* True: the C library reads user records when a program looks up an account. */
 static bool are_read(void)
 {
     char *text, *lines = NULL;
@@ -50,7 +51,7 @@ char *name_of(uid_t uid)
 }
 
 struct paths {
-    char file[64]; /* the path relative to the directory, for the link */
+    char file[64]; /* the record's path relative to RECORDS, for the link */
     char record[96], by_number[96];
 };
 
@@ -69,7 +70,8 @@ static int add_text(const char *text, size_t n, void *to)
     return 0;
 }
 
-/* The account is locked, so that nobody can log in as it. False: `home` is not UTF-8. */
+/* Writes the user record as JSON. It marks the account as locked, so that nobody can log in with
+ * it. False: `home` is not UTF-8. */
 static bool put_record(struct strbuf *to, uid_t number, uid_t uid, gid_t gid, const char *home,
                        const char *shell)
 {
@@ -83,7 +85,7 @@ static bool put_record(struct strbuf *to, uid_t number, uid_t uid, gid_t gid, co
     return is_text;
 }
 
-/* False if the number belongs to another account now. */
+/* True: the link leads to this record; false: the uid belongs to another account now. */
 static bool is_linked(const struct paths *p)
 {
     char link[sizeof p->file];
@@ -91,7 +93,8 @@ static bool is_linked(const struct paths *p)
     return to == (ssize_t)strlen(p->file) && memcmp(link, p->file, (size_t)to) == 0;
 }
 
-/* Whether the record exists with this text: an account of many tasks is named for each task. */
+/* True: the record exists with this text. This is frequent, because name_give() is called for each
+ * task of an account. */
 static bool is_given(const struct paths *p, const struct strbuf *text)
 {
     char now[RECORD_MAX];
@@ -102,9 +105,9 @@ static bool is_given(const struct paths *p, const struct strbuf *text)
     return n >= 0 && (size_t)n == text->len && memcmp(now, text->s, text->len) == 0;
 }
 
-/* Writes the record in place instead of renaming it. So a process that is killed meanwhile leaves
- * only files that name_take_back() removes. The link by number comes last, so lookups by number
- * find only whole records. */
+/* Writes the record at its place, without a temporary file, so that a process that is killed
+ * meanwhile leaves only files that name_take_back() removes. Makes the link by number last, so that
+ * lookups by number find only complete records. */
 void name_give(uid_t number, uid_t uid, gid_t gid, const char *home, const char *shell)
 {
     struct strbuf text = STRBUF_INIT;
@@ -127,7 +130,7 @@ void name_give(uid_t number, uid_t uid, gid_t gid, const char *home, const char 
     strbuf_free(&text);
 }
 
-/* The uid in the record; `number` if the record has none. */
+/* Returns the uid in the record, or `number` if the record contains no uid. */
 static uid_t uid_in(const char *record, uid_t number)
 {
     char *text = NULL;

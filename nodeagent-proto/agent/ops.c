@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides whether and when a request may be carried out, and calls its handler. The handlers of
- * requests about the link and about tasks are here, too.
+ * Decides whether and when a request may be executed, and calls its handler. Also contains the
+ * handlers of requests about the link and about tasks.
  */
 #include "nodeagent-proto/agent/ops.h"
 
@@ -12,8 +12,8 @@
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* Tasks in one reply; even with the longest stderr tails, escaped, they need a quarter of a
- * frame. */
+/* The most tasks in a reply. Even with the longest ends of stderr, with escapes, they need only a
+ * quarter of a frame. */
 #define TASKS_PER_REPLY 100
 #define PING_MAX_S      86400
 

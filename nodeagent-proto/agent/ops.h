@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of wire/requests.txt, each carried out by its handler (ops_priv.h).
+ * Executes the requests of wire/requests.txt; each has a handler (ops_priv.h).
  */
 #ifndef NODEAGENT_PROTO_AGENT_OPS_H
 #define NODEAGENT_PROTO_AGENT_OPS_H
@@ -9,10 +9,11 @@
 
 #include "nodeagent-proto/agent/agent.h"
 
-/* Carries out one request (borrowed) and queues its reply, now or, for `run`, later. */
+/* Executes a request (borrowed) and queues its reply, at once or, for requests such as `run`,
+ * later. */
 void ops_serve(struct agent *a, json_t *req);
 
-/* Carries out requests that waited for an earlier request, if that has ended. */
+/* Executes the requests that waited for an earlier request, if that request has ended. */
 void ops_serve_held(struct agent *a);
 
 #endif

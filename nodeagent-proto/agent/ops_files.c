@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Requests about files and mounts: open and close folders, mount, write, unpack, list, read,
- * remove. The agent carries a request out itself, or in a worker if the path may hang. It refuses
- * paths of the agent's files.
+ * remove. The agent executes a request itself, or in a worker process if the path may hang. It
+ * refuses paths of its own files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,8 @@
 #include "nodeagent-proto/wire/listing.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* How long a looked-up account stays valid (ms), because a directory service may be slow. */
+/* How long the agent keeps an account that it has looked up, in ms, because a directory service may
+ * be slow. */
 #define ACCOUNT_MS 60000
 
 /* The time limit for a file system that does not answer (seconds). */
@@ -35,7 +36,7 @@
 /* The time limit for several mounts that are all stuck (seconds). */
 #define UNMOUNT_LIMIT_S 60
 
-/* The account that the request names; NULL: the agent's account. */
+/* Finds the account that the request names. *out is NULL for the agent's own account. */
 static int get_as(struct agent *a, const char *name, const struct account **out, struct err *e)
 {
     int64_t now = monotonic_ms();
@@ -59,15 +60,15 @@ static bool is_far(struct agent *a, const char *path)
     return mounts_may_hang(&a->mounts, a->root, path);
 }
 
-/* The agent carries the request out itself, or in a worker if the path may hang; later requests
- * wait for it either way. */
+/* Executes the request in the agent or, if the path may hang (`far`), in a worker process. In both
+ * cases, later requests wait for its end. */
 static enum outcome here_or_in_worker(struct agent *a, struct ops_asked *q, bool far, serve_fn fn,
                                       struct err *e)
 {
     return far ? worker_start_in_order(a, q->msg, fn, LOOK_LIMIT_S) : fn(a, q, e);
 }
 
-/* Whether `path` is a file of the agent: no request may remove or cover it. */
+/* True: `path` is a file of the agent, which no request may remove or replace. */
 static bool is_own(const struct agent *a, const char *path)
 {
     size_t n = strlen(a->root);
@@ -112,7 +113,7 @@ enum outcome serve_open_folder(struct agent *a, struct ops_asked *q, struct err 
 {
     const char *path = q->r.open_folder.path;
     if (is_far(a, path))
-        return SERVE_DONE; /* its own file system checks access, and may hang */
+        return SERVE_DONE; /* a network or FUSE file system checks access itself, and may hang */
     if (!share_is_open(path))
         return worker_start_in_order(a, q->msg, open_folder, OPEN_LIMIT_S);
     return open_folder(a, q, e);
@@ -161,7 +162,8 @@ static enum outcome make_dirs(struct agent *a, struct ops_asked *q, struct err *
     const struct account *as;
     if (get_as(a, r->as, &as, e) < 0)
         return SERVE_FAILED;
-    /* Jobs with separate accounts share directories on shares. */
+    /* On shares, jobs with different accounts must be able to use the same directories, so
+     * directories for a job's account are open to all. */
     bool open_to_all = as && *r->as == LEASE_SIGN;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < r->n_paths; i++) {
@@ -211,9 +213,9 @@ enum outcome serve_drop_unlinked(struct agent *a, struct ops_asked *q, struct er
     return outcome(rc);
 }
 
-/* The account for the writing of a file, and the umask of the agent. */
+/* The account with whose rights a file is written, and the umask to restore afterwards. */
 struct rights {
-    const struct account *as; /* NULL: ourselves */
+    const struct account *as; /* NULL: the agent's account */
     mode_t mask;
 };
 
@@ -224,7 +226,8 @@ static void resume(const struct rights *r)
     (void)umask(r->mask);
 }
 
-/* Makes the parents and acquires the rights to write `path`; call resume() afterwards. */
+/* Makes the parent directories of `path` and acquires the rights to write it. After success, the
+ * caller must call resume(). */
 static int prepare_to_write(struct agent *a, const char *as, const char *path, struct rights *r,
                             struct err *e)
 {
@@ -319,12 +322,13 @@ enum outcome serve_unpack(struct agent *a, struct ops_asked *q, struct err *e)
 
 /* ---- looking at files: in a worker ---- */
 
-/* A frame has room for this many entries, even if all have the longest names, and all bytes are
- * escaped. */
+/* How many entries fit into a frame even if all have the longest names, and all bytes of the names
+ * are escaped. */
 #define ENTRIES_PER_REPLY 2000
 #define RUNS_DIR          "/jobs/"
 
-/* The place to read, and the account (NULL: the agent's account). */
+/* The path to read, in two parts, and the account with whose rights it is read (NULL: the agent's
+ * account). */
 struct file_look {
     const struct account *as;
     const char *base, *path;
@@ -339,7 +343,8 @@ static void send_part(struct agent *a, json_t *reply, json_t *entries)
     json_array_clear(entries);
 }
 
-/* The path of `base` relative to the directory of the job called `name`; NULL: outside of it. */
+/* Returns the path of `base` relative to the directory of the job `name`; NULL: `base` is outside
+ * of it. */
 static const char *within_job(const struct agent *a, const char *name, const char *base)
 {
     size_t root = strlen(a->root), n = strlen(RUNS_DIR), m = strlen(name);
@@ -351,9 +356,9 @@ static const char *within_job(const struct agent *a, const char *name, const cha
                : NULL;
 }
 
-/* For a job whose account was released. The agent owns the files left in its directory, so opening
- * starts there, and links that leave the directory are refused. Everything else is opened without
- * rights. */
+/* Sets the rights for a job whose account was released. The agent owns the files left in the job's
+ * directory, so it opens them itself, starting at this directory, and refuses links that leave it.
+ * All other files are opened with the rights of lease_nobody(). */
 static void look_as_nobody(struct agent *a, struct file_look *l, const char *name)
 {
     const char *rest = within_job(a, name, l->base);
@@ -371,8 +376,8 @@ static void look_as_nobody(struct agent *a, struct file_look *l, const char *nam
     l->path = strbuf_take(&path);
 }
 
-/* While an account is released, the files in the job's directory become the agent's, and the
- * directory first. */
+/* True: the job's directory belongs to the agent already. While an account is released, the agent
+ * becomes the owner of the directory first, then of the files in it. */
 static bool is_handed_over(const struct agent *a, const char *name)
 {
     struct stat st;
@@ -383,9 +388,9 @@ static bool is_handed_over(const struct agent *a, const char *name)
     return ours;
 }
 
-/* Acquires the rights for the rest of this process. FUSE checks the real ids too, so these change
- * as well. Then no process of the account may read the memory of this process, because other
- * requests are in it. */
+/* Acquires the rights of the account permanently for this worker process. The real ids change, too,
+ * because FUSE also checks them. Then the process is made not dumpable, so that no process of the
+ * account can read its memory, which contains other requests. */
 static int begin_look(struct agent *a, const char *name, struct file_look *l, struct err *e)
 {
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
@@ -393,9 +398,10 @@ static int begin_look(struct agent *a, const char *name, struct file_look *l, st
     if ((!leased || taken) && get_as(a, name, &l->as, e) < 0) {
         if (!leased || lease_is_taken(a->root, name + 1))
             return -1;
-        taken = false; /* the lease was released in between */
+        taken = false; /* the lease was released between the two checks */
     }
-    /* A job from before accounts may have the uid of the agent, and its directory too. */
+    /* A job that began before jobs had accounts may have the uid of the agent, and so may its
+     * directory. */
     bool handed_over = taken && l->as && l->as->uid != geteuid() && is_handed_over(a, name + 1);
     if (leased && (!taken || handed_over))
         look_as_nobody(a, l, name + 1);

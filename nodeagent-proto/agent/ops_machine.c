@@ -19,9 +19,9 @@
 #include "nodeagent-proto/wire/message.h"
 #include "nodeagent-proto/wire/sample.h"
 
-#define CLEAN_LIMIT_S    300 /* seconds; for large trees, or mounts that are stuck */
+#define CLEAN_LIMIT_S    300 /* seconds, because trees may be large and mounts may hang */
 #define MOUNTING_LIMIT_S 15
-#define USERS_LIMIT_S    60 /* removing a large home takes a while */
+#define USERS_LIMIT_S    60 /* seconds, because removing a large home directory takes long */
 
 enum outcome serve_health(struct agent *a, struct ops_asked *q, struct err *e)
 {
@@ -160,8 +160,8 @@ enum outcome account_release(struct agent *a, struct ops_asked *q, struct err *e
     return SERVE_DONE;
 }
 
-/* The leases to release are listed now, because a worker may outlive its agent and would then see
- * newer leases. */
+/* Lists the leases to release before the worker starts: if the worker listed them later, perhaps
+ * after its agent has ended, it would also release newer leases. */
 enum outcome serve_account_release(struct agent *a, struct ops_asked *q, struct err *e)
 {
     const char *name = q->r.account_release.name;
@@ -234,7 +234,7 @@ enum outcome serve_reboot(struct agent *a, struct ops_asked *q, struct err *e)
     if (!a->reboot)
         a->reboot = program_find("reboot");
     if (a->reboot)
-        return SERVE_DONE; /* the reboot begins after the reply was sent */
+        return SERVE_DONE; /* the reboot begins after the reply has been sent */
     return outcome(err_set(e, ERR_NODE, NULL,
                            "this machine has no program 'reboot' in PATH; restart it by hand"));
 }

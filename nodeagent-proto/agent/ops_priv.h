@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the files of requests (ops*.c): a request, and how it is carried out.
+ * Shared by the files with handlers of requests (ops*.c): a request, and the types and functions to
+ * execute it.
  */
 #ifndef NODEAGENT_PROTO_AGENT_OPS_PRIV_H
 #define NODEAGENT_PROTO_AGENT_OPS_PRIV_H
@@ -10,16 +11,17 @@
 #include "nodeagent-proto/agent/agent.h"
 #include "nodeagent-proto/wire/request.h"
 
-enum outcome { SERVE_FAILED = -1, SERVE_DONE = 0, SERVE_ANSWERED = 1 /* or will be */ };
+/* SERVE_DONE: the caller sends the reply. SERVE_ANSWERED: the reply was sent, or is sent later. */
+enum outcome { SERVE_FAILED = -1, SERVE_DONE = 0, SERVE_ANSWERED = 1 };
 
 /* A request during its execution. */
 struct ops_asked {
-    json_t *msg;           /* as it came */
+    json_t *msg;           /* the request as it was received */
     struct node_request r; /* the decoded request; lives as long as the call */
-    json_t *reply;         /* sent if it is done */
+    json_t *reply;         /* the reply, which is sent if the handler returns SERVE_DONE */
 };
 
-/* Carries out `q` and adds its results to the reply. */
+/* Executes `q` and adds the results to q->reply. */
 typedef enum outcome (*serve_fn)(struct agent *a, struct ops_asked *q, struct err *e);
 
 /* A handler for each request of wire/requests.txt. */
@@ -29,7 +31,7 @@ REQUESTS(SERVE)
 
 /* ---- requests.c ---- */
 
-/* Reads the request and answers with the result of fn. */
+/* Decodes the request, calls fn, and sends the reply with its result. */
 void ops_serve_by(struct agent *a, json_t *msg, serve_fn fn);
 void ops_refuse(struct agent *a, json_int_t id, const struct err *e);
 
@@ -38,8 +40,8 @@ static inline enum outcome outcome(int rc)
     return rc < 0 ? SERVE_FAILED : SERVE_DONE;
 }
 
-/* In a worker or helper: releases the accounts that serve_account_release() has added to the
- * request as `names`. */
+/* Runs in a worker or helper process: releases the accounts that serve_account_release() has added
+ * to the request as `names`. */
 enum outcome account_release(struct agent *a, struct ops_asked *q, struct err *e);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Opens a task's directory and its output files in the child that becomes the command. Missing
- * directories below the root are made as root, one part at a time without following links; files
- * are opened as the account. Descriptors belong to the caller.
+ * directories below the root are made with root's rights, one part at a time without following
+ * symbolic links; files are opened with the account's rights. The caller owns the descriptors.
  */
 #include "nodeagent-proto/agent/outputs.h"
 
@@ -27,7 +27,7 @@ static const char *below_root(const char *root, const char *path)
                : NULL;
 }
 
-/* Opens the directory `name` in `dir`; one that is missing is made and given to the account. */
+/* Opens the directory `name` in `dir`; if it is missing, makes it and gives it to the account. */
 static int step_into(int dir, const char *name, const struct account *owner)
 {
     bool made = mkdirat(dir, name, 0777) == 0;
@@ -44,13 +44,15 @@ static void make_file(int dir, const char *name, const struct account *owner)
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return;
-    int ignored = fchown(fd, owner->uid, owner->gid); /* then opening it fails */
+    /* If this fails, opening the file will fail later. */
+    int ignored = fchown(fd, owner->uid, owner->gid);
     (void)ignored;
     close(fd);
 }
 
-/* Makes directories that the account cannot make itself. The caller then tries again, and sees
- * whether that helped. */
+/* Makes the directories of `path`, and the file itself if `is_file`, which the account may lack the
+ * right to make. Returns no result: the caller repeats its operation and so finds out whether this
+ * helped. */
 static void make_for(const struct outputs *o, const char *path, bool is_file)
 {
     const char *rest = below_root(o->root, path);
@@ -73,8 +75,8 @@ static void make_for(const struct outputs *o, const char *path, bool is_file)
         close(dir);
 }
 
-/* access(2) would check with the real ids, so the file is simply opened. An earlier task may have
- * replaced the file by a link to a foreign file. */
+/* Opens the file to check the rights, because access(2) would check those of the real ids. Does not
+ * follow a link, because an earlier task may have replaced the file by a link to a foreign file. */
 static int open_append_with(const char *path, int more_flags, struct err *e)
 {
     const int flags =
@@ -161,7 +163,8 @@ static int open_assumed(const struct outputs *o, const char *path, struct err *e
     return open_append(path, e);
 }
 
-/* The common case, in one change of rights. If it fails, the slow way starts from the beginning. */
+/* Does everything with one change of rights, which is enough in most cases. False: the caller
+ * starts again from the beginning, in the slower way. */
 static bool enter_at_once(const struct outputs *o, const char *dir, struct output_files *f)
 {
     struct err e;

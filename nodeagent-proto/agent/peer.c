@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's questions to the daemon, by id, and the check that the daemon is alive: the agent
- * asks after ping_s of silence, and ends the link after PATIENCE times ping_s. On the agent's
- * thread; struct agent owns the questions.
+ * The agent's requests to the daemon, found by their ids, and the check that the daemon is alive:
+ * the agent sends a ping after ping_s seconds without a message, and ends the link after PATIENCE
+ * times ping_s seconds without a message. Runs on the agent's thread; struct agent owns the
+ * requests.
  */
 #include "nodeagent-proto/agent/peer.h"
 
@@ -15,7 +16,8 @@
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* After a question, the daemon has this many times ping_s to send anything. */
+/* If the daemon has not answered a ping, the link ends when the last message is this many times
+ * ping_s old. */
 #define PATIENCE 5
 
 struct peer_request {
@@ -94,7 +96,7 @@ static void on_pong(struct agent *a, void *ctx, json_t *reply, const struct err 
 {
     (void)ctx;
     (void)reply;
-    (void)why; /* any answer shows that the daemon is alive */
+    (void)why; /* any reply shows that the daemon is alive */
     a->peer.asked = false;
 }
 
