@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ADDRESS_BITS 128
-#define MAPPED_BITS  96 /* before an address of IPv4 */
+#define MAPPED_BITS  96 /* the bits before the IPv4 address in an IPv4-mapped address */
 
 int net_address_read(const char *text, size_t n, struct net_address *out)
 {
@@ -23,7 +23,7 @@ int net_address_read(const char *text, size_t n, struct net_address *out)
     return inet_pton(AF_INET6, copy, out->byte) == 1 ? 0 : -1;
 }
 
-/* True: the first `bits` bits of both addresses are equal. */
+/* Whether the first `bits` bits of the addresses are equal. */
 static bool agree(const struct net_address *a, const struct net_address *b, int bits)
 {
     int whole = bits / 8, rest = bits % 8;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders in which several jobs write, each under a different account. Everybody who can reach a
- * folder may do everything in it, as on Azure Files; the directories above it decide who can reach
- * it.
+ * Folders in which several jobs write, each under another account. Everybody who can reach a folder
+ * may do everything in it, as on Azure Files; the directories above it decide who can reach it.
  */
 #ifndef LIB_SHARE_H
 #define LIB_SHARE_H

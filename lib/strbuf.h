@@ -25,7 +25,7 @@ void strbuf_putc(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds all texts. */
 #define strbuf_concat(b, ...) strbuf_concat_list(b, (const char *const[]){__VA_ARGS__, NULL})
-void strbuf_concat_list(struct strbuf *b, const char *const *texts); /* up to a NULL */
+void strbuf_concat_list(struct strbuf *b, const char *const *texts); /* ends with NULL */
 void strbuf_int(struct strbuf *b, int64_t v);                        /* in decimal */
 /* Makes room for n more bytes and a NUL; the caller adds the written bytes to `len`. */
 char *strbuf_room(struct strbuf *b, size_t n);

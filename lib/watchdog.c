@@ -37,10 +37,10 @@ struct watchdog {
     pthread_t thread;
     pid_t watched;
     atomic_uint turns;
-    pthread_mutex_t lock; /* of the rest */
+    pthread_mutex_t lock; /* protects `stopping` */
     pthread_cond_t wake;
     bool stopping;
-    /* Members of the watchdog's thread: */
+    /* Only the watchdog's thread uses the next members. */
     unsigned seen;
     int ticks, able; /* ticks since the last turn; those of them in which the thread was not in a
                         system call */

@@ -18,7 +18,7 @@ struct watchdog;
 
 struct watchdog_config {
     const struct log *log; /* borrowed */
-    int tick_ms;           /* a second, but in tests */
+    int tick_ms;           /* 1000, except in tests */
     int report_ticks;      /* at least 1 */
     int end_ticks;         /* 0: never; ticks in an uninterruptible system call do not count */
     /* Must end the process; called on the watchdog's thread. If it returns, it is called once for

@@ -32,7 +32,7 @@ struct work_item {
  * the result of this call to work_leave(). */
 const struct work_item *work_enter(const struct work_item *w);
 void work_leave(const struct work_item *before);
-/* NULL: unnamed work. */
+/* The present work of the loop; NULL: unnamed work. */
 const struct work_item *work_now(void);
 
 /* Marks `w` (borrowed) as in progress until work_close(), whatever other work the loop does
@@ -50,7 +50,7 @@ uint64_t work_key(const struct work_item *w);
 /* Ends the process, because the machine lacks a resource: memory, a thread, or a working disk. The
  * end is not blamed on the present work. */
 _Noreturn void work_give_up(void);
-bool work_gave_up(void); /* also in a signal handler */
+bool work_gave_up(void); /* may be called in a signal handler */
 
 /* Decides whether a piece of work may begin; the loop has entered the work already. */
 struct work_judge {

@@ -58,7 +58,7 @@ struct yaml_reading {
 /* --- errors ------------------------------------------------------------------------------------
  */
 
-/* "inventory[0].hosts[2]": the path of the present value. */
+/* Writes the path of the present value: "inventory[0].hosts[2]". */
 static void put_path(const struct yaml_reading *rd, struct strbuf *b)
 {
     for (int i = 0; i < rd->depth; i++) {
