@@ -10,7 +10,7 @@
 #include "lib/arena.h"
 #include "model/resource.h"
 
-/* True: each amount of `need` is at most the same amount of `has`. */
+/* Whether each amount of `need` is at most the amount of `has`. */
 bool capacity_fits(const struct capacity *has, const struct capacity *need);
 /* Raises each amount in *most to the amount of `other`, if that is more. */
 void capacity_raise(struct capacity *most, const struct capacity *other);

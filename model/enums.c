@@ -105,7 +105,7 @@ const struct enum_name allocation_state_names[] = {
     {ALLOCATION_LOST, "lost"},
     {0, NULL},
 };
-/* The names of their folders. */
+/* The names of the folders of shares and containers. */
 const struct enum_name share_kind_names[] = {
     {SHARE_FILES, "files"},
     {SHARE_BLOBS, "blobs"},

@@ -31,7 +31,8 @@ enum failure_fault {
 /* The failure's name in replies; "Unknown" for an unknown number. A static text. */
 const char *failure_name(enum failure_code code);
 enum failure_fault failure_fault(enum failure_code code);
-/* True: a node that is unusable for this reason is prepared again as soon as it can be reached. */
+/* Whether a node that is unusable for this reason is prepared again as soon as it can be
+ * reached. */
 bool failure_heals(enum failure_code code);
 /* True: if a node fails with this code before it was ever usable, another machine may replace
  * it. */

@@ -42,7 +42,7 @@ struct filter_literal {
 /* A comparison. */
 struct filter_term {
     const char *path; /* in the caller's spelling */
-    int property;     /* the caller's number for it */
+    int property;     /* the caller's number for the property */
     enum filter_op op;
     struct filter_literal literal;
 };
@@ -51,7 +51,7 @@ enum filter_kind { FILTER_TERM, FILTER_AND, FILTER_OR, FILTER_NOT };
 
 struct filter {
     enum filter_kind kind;
-    const struct filter *left, *right; /* right NULL: NOT */
+    const struct filter *left, *right; /* `right` is NULL for NOT */
     struct filter_term term;
 };
 

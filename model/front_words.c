@@ -17,7 +17,7 @@
 
 static const struct word {
     const char *key; /* the name in braces */
-    size_t at;       /* in struct front_words */
+    size_t at;       /* the offset of the member in struct front_words */
 } words[] = {
 #define WORD(member)                                                                               \
     {                                                                                              \

@@ -20,7 +20,7 @@ static size_t part_length(const char *text)
     return strcspn(text, "/");
 }
 
-/* The part behind, or NULL. */
+/* Returns the next part of the path; NULL: there is none. */
 static const char *next_part(const char *text)
 {
     const char *slash = strchr(text, '/');
@@ -107,7 +107,7 @@ static bool is_any(const char *part)
     return part_length(part) == 2 && part[0] == '*' && part[1] == '*';
 }
 
-/* "**" may also match nothing. */
+/* Also marks the parts behind "**", because "**" may match no directory. */
 static void close_over(struct stand *s)
 {
     for (size_t i = 0; i < s->n; i++)

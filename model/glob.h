@@ -28,7 +28,7 @@ bool glob_may_hold(const char *pattern, const char *directory);
 struct glob_place {
     const char *below; /* the directory relative to the bounds: all parts before the first wildcard,
                           and never the last part; "": the bounds themselves */
-    const char *pattern; /* the rest */
+    const char *pattern; /* the pattern below this directory */
     bool is_pattern;     /* `pattern` contains wildcards */
 };
 /* `text` is absolute or relative to `from`. The result is in the arena. ERR_INVALID_PATH: the text

@@ -16,7 +16,7 @@
 #define BYTES_MAX (12 << 20)
 
 struct kept_docs {
-    struct cache *docs; /* json_t * by text */
+    struct cache *docs; /* the values are json_t *, the keys are texts */
     json_t *large;      /* owned: the last document that is too large for the cache, or NULL */
 };
 
@@ -45,7 +45,7 @@ void kept_docs_free(struct kept_docs *k)
 
 const json_t *kept_docs_open(struct kept_docs *k, const char *doc, struct err *e)
 {
-    const char *text = doc ? doc : ""; /* which is no JSON */
+    const char *text = doc ? doc : ""; /* "" is not JSON and cannot be parsed */
     size_t len = strlen(text);
     struct opened o;
     json_t **kept = cache_find(k->docs, text, len);

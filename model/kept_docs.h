@@ -14,7 +14,7 @@
 struct kept_docs;
 
 struct kept_docs *kept_docs_new(void);
-void kept_docs_free(struct kept_docs *k); /* may be NULL */
+void kept_docs_free(struct kept_docs *k); /* k may be NULL */
 /* Returns the parsed document, borrowed until the next call. NULL: an error, in *e. */
 const json_t *kept_docs_open(struct kept_docs *k, const char *doc, struct err *e) MUST_CHECK;
 

@@ -33,7 +33,7 @@ enum pace_step {
     /* How long it takes until an archived blob can be read, by priority. */
     PACE_REHYDRATION,
     PACE_REHYDRATION_HIGH,
-    /* Durations of pools and nodes. */
+    /* Times of pools and nodes. */
     PACE_ALLOCATION,      /* the time until a pool of fixed size gets new nodes */
     PACE_AUTO_ALLOCATION, /* the time until a pool with automatic scaling gets new nodes */
     PACE_AUTO_IDLE,       /* the time that a node is idle before automatic scaling removes it */
@@ -42,7 +42,7 @@ enum pace_step {
     PACE_NODE_SETUP, /* the node's set-up task, if it has one */
     PACE_NODE_LEAVING,
     PACE_POOL_DELETION, /* of a pool of Azure Batch */
-    /* Durations of jobs and tasks. */
+    /* Times of jobs and tasks. */
     PACE_JOB_START, /* the time that a new job stays in the queue */
     PACE_JOB_TERMINATION,
     PACE_TASK_START,
@@ -64,9 +64,9 @@ struct pace {
     const void *ctx;
 };
 
-/* `p` NULL: off. */
+/* Like is_on(); false if `p` is NULL. */
 bool pace_is_on(const struct pace *p, const char *subscription);
-/* 0: nothing is held up. */
+/* Returns how long a step must take at least; 0: it is not delayed. */
 int64_t pace_us(const struct pace *p, const char *subscription, enum pace_step step);
 /* The step of an operation on a resource; PACE_NONE: it is not delayed. */
 enum pace_step pace_of_operation(enum resource_kind kind, bool is_delete);

@@ -4,8 +4,8 @@
  * Strings are borrowed from the arena (reads) or the caller (writes).
  *
  * `doc` is the resource's user-given properties as canonical JSON text (model/schema.h): only
- * model/ and the owning service read it. `secrets` never appears in a row: st_*_secrets() unseals
- * it on request. Instants are microseconds since 1970 (lib/timefmt.h), 0 = not yet.
+ * model/ and the owning service read it. A row never contains `secrets`: st_*_secrets() decrypts
+ * them on request. Instants are microseconds since 1970 (lib/timefmt.h), 0 = not yet.
  */
 #ifndef MODEL_RESOURCE_H
 #define MODEL_RESOURCE_H
@@ -45,7 +45,7 @@ struct workspace {
 
 struct experiment {
     int64_t id, workspace_id;
-    struct scope scope; /* ..., workspace */
+    struct scope scope; /* set from subscription to workspace */
     const char *name, *created_by;
     enum prov_state prov_state;
     int64_t prov_us, created_us, updated_us;
@@ -57,10 +57,10 @@ struct node_counts { /* computed from the nodes in one query, never stored */
 
 struct scale {
     enum scale_kind kind;
-    int target; /* manual */
+    int target; /* for manual scaling */
     /* For manual scaling. Automatic scaling always behaves like DEALLOC_WAIT_FOR_COMPLETION. */
     enum dealloc_option dealloc;
-    int minimum, maximum, initial; /* auto */
+    int minimum, maximum, initial; /* for automatic scaling */
     int low; /* the target number of low-priority nodes, in a pool of dedicated nodes */
 };
 
@@ -197,7 +197,7 @@ struct event {
 struct job {
     int64_t id, experiment_id;
     int64_t cluster_id;      /* 0 after the cluster was deleted: jobs survive their cluster */
-    struct scope scope;      /* ..., experiment */
+    struct scope scope;      /* set from subscription to experiment */
     const char *name, *guid; /* guid: new per creation, in jobOutputDirectoryPathSegment */
     const char *doc, *created_by;
     const char *cluster_ref; /* the resource id of the cluster as replies contain it */

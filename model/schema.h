@@ -50,8 +50,8 @@ enum field_kind {
     FIELD_REAL, /* a number, perhaps with a fraction */
     FIELD_BOOL,
     FIELD_ENUM,     /* a string that .values lists */
-    FIELD_OBJECT,   /* .sub */
-    FIELD_ARRAY,    /* of objects, .sub */
+    FIELD_OBJECT,   /* an object; .sub is its table */
+    FIELD_ARRAY,    /* an array of objects; .sub is the table of each */
     FIELD_STRINGS,  /* an array of strings; if the row has .values, of these only */
     FIELD_MAP,      /* an object of strings, such as tags */
     FIELD_FREE,     /* any object */
@@ -72,7 +72,7 @@ enum field_flag {
     FIELD_ALWAYS = 1 << 9,   /* a string that replies of this version always have: "" when absent */
     FIELD_POINTER = 1 << 10, /* decoded into a separate struct; .into: a pointer to it */
     FIELD_LOWER = 1 << 11,   /* stored lower-case */
-    FIELD_BARE = 1 << 12 /* a string in a body stands for an object with only its first property */
+    FIELD_BARE = 1 << 12     /* a string in a body means an object with only the first property */
 };
 
 struct schema;
@@ -184,7 +184,7 @@ struct over {
     const struct over *member; /* the members of an OVER_OBJECT */
     size_t n;
 };
-/* Members of a list. */
+/* Make the members of a list for rendering. */
 #define SHOW_TEXT(key, value)  ((struct over){.name = (key), .kind = OVER_TEXT, .text = (value)})
 #define SHOW_JSON(key, value)  ((struct over){.name = (key), .kind = OVER_JSON, .text = (value)})
 #define SHOW_DOC(key, value)   ((struct over){.name = (key), .kind = OVER_DOC, .text = (value)})

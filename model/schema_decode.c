@@ -161,7 +161,7 @@ void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, v
     assert(s->size > 0);
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
-        assert(f->into <= s->size && f->count_into <= s->size); /* offsets in it, and 1 */
+        assert(f->into <= s->size && f->count_into <= s->size); /* 1 + offsets in it */
         const json_t *v = f->into ? json_object_get(doc, field_canon(f)) : NULL;
         if (v)
             put_value(a, f, v, into);

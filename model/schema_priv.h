@@ -7,7 +7,7 @@
 
 #include "model/schema.h"
 
-#define PLACE_SIZE 160 /* as err.target */
+#define PLACE_SIZE 160 /* the size of err.target */
 
 /* The present place in a document. Each level is a variable on the stack and points to the level
  * above; the chain is converted to text only when needed. */

@@ -16,7 +16,7 @@
 #include "model/schema_priv.h"
 #include "model/tokens.h"
 
-#define FIELDS_MAX   64 /* of one table */
+#define FIELDS_MAX   64 /* the most fields of a table */
 #define ENUM_SIZE    64 /* longer than any enum name; enum names need no escapes */
 #define SCHEMA_WHOLE UINT64_MAX
 

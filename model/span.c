@@ -16,7 +16,7 @@
 #define DAY_US    (24 * 3600 * SECOND_US)
 #define INFINITE  "P10675199DT2H48M5.4775807S"
 
-/* From large to small. */
+/* The units, from the largest to the smallest. */
 static const struct span_unit {
     char letter;
     bool in_time; /* after the "T" */
@@ -28,7 +28,7 @@ static const struct span_unit {
 };
 enum { N_UNITS = sizeof units / sizeof units[0], OF_FIXED_LENGTH = 2 /* weeks and smaller */ };
 
-/* The allowed syntax of a duration. */
+/* The allowed syntax of a text. */
 struct span_rule {
     int first;          /* the index of the largest allowed unit */
     const char *points; /* characters that begin a fraction */
@@ -123,7 +123,7 @@ static void part(int64_t n, char letter, char out[SPAN_SIZE])
         snprintf(out, SPAN_SIZE, "%lld%c", (long long)n, letter);
 }
 
-/* "5.25S" */
+/* Writes seconds with their fraction: "5.25S". */
 static void seconds_text(int64_t seconds, int64_t fraction_us, char out[SPAN_SIZE])
 {
     int n = snprintf(out, SPAN_SIZE, "%lld.%06lld", (long long)seconds, (long long)fraction_us);

@@ -188,7 +188,7 @@ struct container_spec {
     bool in_image; /* processes start in the working directory of the image or of `options` */
     bool narrow;   /* true: only `binds` are mounted in it; false: the whole node root */
     struct container_bind {
-        const char *path; /* below the node's root */
+        const char *path; /* relative to the node's root */
         bool read_only;
     } * binds;
     size_t n_binds;

@@ -98,7 +98,7 @@ static bool quick_member(struct quick *q, int object)
            quick_value(q, key);
 }
 
-/* Called behind the opening bracket. */
+/* Takes the items of an object or array; q->at is behind the opening bracket. */
 static bool quick_items(struct quick *q, int tok, char close)
 {
     bool is_object = close == '}';

@@ -35,13 +35,13 @@ static inline const char *token_text(const struct tokens *t, int tok, size_t *n)
     return t->text + t->tok[tok].start;
 }
 
-/* True: the token exists and has this type. */
+/* Whether the token exists and has this type. */
 static inline bool token_is(const struct tokens *t, int tok, jsmntype_t type)
 {
     return tok != NO_TOKEN && tok < t->n && t->tok[tok].type == type;
 }
 
-/* Is it this name? */
+/* True: the text of the token is `name`. */
 static inline bool token_named(const struct tokens *t, int tok, const char *name)
 {
     size_t n;

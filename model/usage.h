@@ -23,7 +23,7 @@
 struct usage_measured {
     bool known; /* false: nothing was measured, and all members are 0 */
     int64_t user_us, kernel_us;
-    int64_t memory_peak; /* bytes; includes the page cache if the node's method of measuring does */
+    int64_t memory_peak; /* bytes; includes the page cache if the node's measure does */
     int64_t memory_used; /* bytes: the highest sample without page cache; 0: not sampled */
     int64_t read_bytes, write_bytes, read_ops, write_ops; /* transfers of disks */
 };

@@ -19,7 +19,7 @@ bool vault_uses_roles(const json_t *properties);
 bool vault_policy_allows(const json_t *properties, const char *object_id, const char *permission);
 
 struct secret_url {
-    const char *vault, *name; /* arena */
+    const char *vault, *name; /* in the arena */
     const char *version;      /* NULL: the newest */
 };
 /* Parses "https://VAULT.vault.azure.net/secrets/NAME[/VERSION]". Of the host, only the vault's name

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compares a name with the published pattern: tier, family, number, then letters and digits.
+ * Checks a name against the published pattern: tier, family, number, then letters and digits.
  */
 #include "model/vm_size.h"
 

@@ -150,7 +150,7 @@ static bool read_index(const char **at, int64_t *out)
     return read_digits(*at, WISH_ARRAY_INDEX_MAX, out, at);
 }
 
-/* "5", "0-99" or "0-99:3". */
+/* Reads "5", "0-99" or "0-99:3". */
 static bool read_range(const char **at, int64_t *from, int64_t *to, int64_t *step)
 {
     *step = 1;
@@ -227,7 +227,7 @@ static bool read_reason(const char **at, struct retry_rule *r)
     return true;
 }
 
-/* "3", "3:node", "3:exit", "3:node,75,137". */
+/* Reads "3", "3:node", "3:exit" or "3:node,75,137". */
 static bool read_retries(const char *text, struct wishes *out)
 {
     struct retry_rule *r = &out->retry;

@@ -28,7 +28,7 @@
 #define RETRY_CODES_MAX 16
 struct retry_rule {
     int times;
-    bool after_node, after_exit;          /* after a lost node; after any exit code except 0 */
+    bool after_node, after_exit;          /* after a lost node; after any exit code but 0 */
     unsigned char codes[RETRY_CODES_MAX]; /* also after these exit codes */
     size_t n_codes;
 };
@@ -39,7 +39,7 @@ struct wishes {
     bool has_grace;
     int grace_s;            /* the seconds between SIGTERM and SIGKILL */
     const char *depends_on; /* as given; NULL: none */
-    size_t depends_at;      /* index of this variable */
+    size_t depends_at;      /* the index of the variable that contains depends_on */
     struct retry_rule retry;
     const char *array; /* as given; NULL: not an array */
     int array_n;       /* how many indexes it has */

@@ -8,7 +8,7 @@
 #include "model/batch/spec.h"
 
 enum batch_end {
-    BATCH_END_EXIT,           /* with an exit code */
+    BATCH_END_EXIT,           /* the command ended with an exit code */
     BATCH_END_PRE_PROCESSING, /* its files or directories could not be prepared */
     BATCH_END_UPLOAD,         /* its output could not be uploaded */
     BATCH_END_OTHER           /* a user terminated the task, or its time limit was reached */

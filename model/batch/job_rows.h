@@ -132,8 +132,8 @@ struct batch_task {
     const char *doc;
     enum batch_task_state state, was;
     int64_t state_us, was_us, created_us, updated_us;
-    int slots;     /* of each of its nodes */
-    int instances; /* nodes that it wants */
+    int slots;     /* how many slots it takes on each of its nodes */
+    int instances; /* how many nodes it needs */
     int64_t start_us, end_us;
     bool has_exit_code;
     int exit_code;
@@ -144,7 +144,7 @@ struct batch_task {
     struct container_seen container;
     const char *pool_name; /* its last pool; NULL: it never ran */
     const char *node_name;
-    bool fed;       /* it has a run in the core */
+    bool fed;       /* the core has a run for it */
     int waits;      /* the number of its open dependencies */
     bool satisfies; /* its completion satisfies dependent tasks */
     enum batch_fate fate;
@@ -197,7 +197,7 @@ struct batch_subtask {
     bool has_exit_code;
     int exit_code;
     enum batch_result result;
-    const char *failure; /* as a task's */
+    const char *failure; /* its failureInfo, as in struct batch_task */
     struct container_seen container;
 };
 

@@ -69,8 +69,8 @@ int batch_pool_decode_kept(struct kept_docs *k, struct arena *a, const char *doc
 /* Decodes a document that is not stored, without its secrets. */
 void batch_pool_asks(struct arena *a, const json_t *doc, struct batch_pool_spec *out);
 
-/* Makes the row of a pool from its document, which contains the pool's id. Does not set the
- * account, the creator, the instants and `doc`. Texts are in the arena. */
+/* Makes the row of a pool from its document, which has the id. Does not set account, creator,
+ * instants and `doc`. Texts are in the arena. */
 void batch_pool_of_doc(struct arena *a, const json_t *doc, struct batch_pool *p);
 
 #endif

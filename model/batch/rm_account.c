@@ -61,7 +61,7 @@ static SCHEMA(schema_vault_reference, vault_rows, "KeyVaultReference");
 static const struct field encryption_rows[] = {ENUM("keySource", 0, key_sources)};
 static SCHEMA(schema_encryption, encryption_rows, "EncryptionProperties");
 
-/* The network is stored and shown, but not enforced. */
+/* The rules of the network are stored and shown, but not enforced. */
 static const struct field ip_rule_rows[] = {
     ENUM("action", REQUIRED, rule_actions),
     TEXT("value", REQUIRED, 1, 64, .check = check_clean_text),

@@ -140,7 +140,7 @@ static const struct field user_account_rows[] = {
 };
 static SCHEMA(user_account, user_account_rows, "UserAccount");
 
-/* By resource ids. */
+/* The resource manager names a certificate by its resource id. */
 static const struct field certificate_rows[] = {
     TEXT("id", REQUIRED, .max = MAX_ID_BYTES),
     ENUM("storeLocation", 0, stores),

@@ -52,7 +52,7 @@ struct batch_auto_scale {
  * pool). */
 struct batch_pool {
     int64_t id, account_id;
-    const char *account; /* its name */
+    const char *account; /* the name of the account */
     const char *name;
     const char *doc; /* as the user sent it; members that the daemon changes are in columns */
     const char *created_by;
@@ -63,7 +63,7 @@ struct batch_pool {
     struct batch_auto_scale scaling;
     const char *vm_size;         /* upper-case */
     enum dealloc_option dealloc; /* of the last resize */
-    int slots;                   /* the most tasks that run at once on a node */
+    int slots;                   /* the most tasks at once on a node */
     bool spread; /* tasks are spread over the nodes; false: one node is filled first */
     int has_dedicated, has_low; /* the present numbers of nodes */
 };

@@ -79,7 +79,7 @@ struct batch_exit_rule {
 struct batch_exit_conditions {
     struct batch_exit_rule *codes, *ranges;
     size_t n_codes, n_ranges;
-    struct batch_exit_options *pre_processing, *upload, *fallback; /* NULL: not said */
+    struct batch_exit_options *pre_processing, *upload, *fallback; /* NULL: the user gave none */
 };
 
 /* The directories of a node that can be mounted in a container. */
@@ -150,7 +150,7 @@ struct batch_job_spec {
     bool depends, preemptible;
     struct batch_constraints limits;
     int on_all, on_failure; /* enum batch_on_all, batch_on_failure */
-    struct kv *env;         /* of all its tasks */
+    struct kv *env;         /* environment variables of all its tasks */
     size_t n_env;
     struct batch_task_spec *manager, *preparation, *release; /* NULL: none */
 };

@@ -36,8 +36,7 @@ static const struct field rows[] = {
 };
 SCHEMA(schema_batch_certificate, rows, "Certificate");
 
-/* --- as the resource manager speaks of certificates
- * ------------------------------------------------ */
+/* --- certificates in the resource manager ----------------------------------------------------- */
 
 static const struct enum_name rm_formats[] = {{1, "Pfx"}, {2, "Cer"}, {0, NULL}};
 

@@ -80,7 +80,7 @@ SCHEMA(schema_batch_metadata, metadata_rows, "MetadataItem");
 static const struct field identity_rows[] = {TEXT("resourceId", .max = MAX_ID_BYTES)};
 SCHEMA(schema_batch_identity, identity_rows, "ComputeNodeIdentityReference");
 
-/* Decoded into a member `identity`. */
+/* A row that is decoded into the member `identity` of the struct `type`. */
 #define IDENTITY_INTO_ROW(type)                                                                    \
     OBJECT("identityReference", 0, schema_identity_of_##type, .versions = BATCH_SINCE(BATCH_14_0), \
            INTO_SAME)

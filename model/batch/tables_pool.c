@@ -34,7 +34,7 @@ const struct enum_name batch_job_order_names[] = {
 
 /* --- start tasks ----------------------------------------------------------------------------- */
 
-/* Returns the total length of the texts in a list of objects. */
+/* The total length of the texts in a list of objects. */
 static size_t texts_of(const json_t *list)
 {
     size_t i, n = 0;
@@ -358,7 +358,7 @@ bool batch_pool_fixed_by_nodes(const char *name)
     return false;
 }
 
-/* These members are replaced together. */
+/* A request with this body replaces all of these members. */
 static const struct field properties_rows[] = {
     START_TASK_ROW,
     CERTIFICATES_ROW(REQUIRED | KEEP_EMPTY),

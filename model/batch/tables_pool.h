@@ -46,7 +46,8 @@ extern const struct schema schema_batch_node, schema_batch_node_user, schema_bat
 
 extern const struct schema schema_batch_certificate;
 
-/* userAccounts: names and uids differ. */
+/* The table of an item of userAccounts, and the check that names and uids of the accounts
+ * differ. */
 extern const struct schema schema_batch_user_account;
 int batch_check_accounts(const json_t *list, const char *path, struct err *e) MUST_CHECK;
 /* Checks that the pool has what its start task needs: the user account that it names, and

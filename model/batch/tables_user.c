@@ -21,7 +21,7 @@ static int check_private_key(const json_t *value, const char *path, struct err *
     return !fault || !*text ? 0 : err_set(e, ERR_INVALID_PROPERTY, path, "%s %s", path, fault);
 }
 
-/* 0 is root's. */
+/* The least uid and gid is 1, because 0 belongs to root. */
 static const struct field linux_user_rows[] = {
     INT("uid", .min = 1, INTO(batch_user_account, uid)),
     INT("gid", .min = 1, INTO(batch_user_account, gid)),

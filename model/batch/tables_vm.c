@@ -237,7 +237,7 @@ static int check_images(const json_t *list, const char *path, struct err *e)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *one = json_array_get(list, i);
-        char at[160]; /* as err.target */
+        char at[160]; /* the size of err.target */
         snprintf(at, sizeof at, "%.*s[%zu]", (int)sizeof at - 24, path, i);
         size_t n = json_string_length(one);
         if (n == 0 || n > MAX_IMAGE_BYTES)

@@ -21,7 +21,7 @@ void gpu_sample_clear(struct gpu_sample *g)
 
 void sample_clear(struct node_sample *s)
 {
-    struct node_sample *g = s; /* the name that CLEAR has */
+    struct node_sample *g = s; /* the name in the macro CLEAR */
     memset(s, 0, sizeof *s);
     SAMPLE_NODE_VALUES(CLEAR)
 #undef CLEAR
@@ -203,7 +203,7 @@ static void add_gpu(struct sample_mean *m, const struct gpu_sample *g)
 
 void sample_mean_add(struct sample_mean *m, const struct node_sample *s)
 {
-    struct sample_mean *to = m; /* the names that ADD has */
+    struct sample_mean *to = m; /* the names in the macro ADD */
     const struct node_sample *g = s;
     int k = 0;
     if (m->n++ == 0)

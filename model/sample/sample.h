@@ -13,9 +13,9 @@
 
 #define SAMPLE_UNKNOWN     INT64_C(-1)
 #define SAMPLE_EVERY_S     15
-#define SAMPLE_GPUS        64 /* of a node, at most */
+#define SAMPLE_GPUS        64 /* the most GPUs of a node */
 #define SAMPLE_UUID_SIZE   64
-#define SAMPLE_PROCESSES   16 /* of a GPU, at most */
+#define SAMPLE_PROCESSES   16 /* the most listed processes of a GPU */
 #define SAMPLE_WHY_SIZE    200
 #define SAMPLE_BUSY_FROM   10 /* permille: a GPU that is less busy counts as idle */
 #define SAMPLE_BYTES_MOST  (INT64_C(1) << 60)
@@ -90,7 +90,7 @@ enum gpu_state {
 #define GPU_STATES (GPU_UNUSABLE + 1)
 extern const char *const gpu_state_names[GPU_STATES]; /* "free", "used", "busy", ... */
 
-/* All values unknown, no GPUs. */
+/* Set all values to SAMPLE_UNKNOWN; a node's sample then has no GPUs. */
 void sample_clear(struct node_sample *s);
 void gpu_sample_clear(struct gpu_sample *g);
 /* Copies `from` to `to` and frees the earlier content of `to`, which must be zeroed or a sample. */

@@ -189,7 +189,7 @@ static int check_job(json_t *obj, const char *path, struct err *e)
 }
 
 /* The toolTypes of the older versions. The real service returned "pytorch" from 2018-03-01 on,
- * although no document lists it. */
+ * though no document lists it. */
 #define OLD_TOOLS                                                                                  \
     {TOOL_CNTK, "cntk"}, {TOOL_TENSORFLOW, "tensorflow"}, {TOOL_CAFFE, "caffe"},                   \
         {TOOL_CAFFE2, "caffe2"}, {TOOL_CHAINER, "chainer"},                                        \

@@ -279,7 +279,7 @@ SCHEMA(schema_container_rm, container_rows, "BlobContainer");
 bool account_forbids(const struct storage_account *account, const char *way)
 {
     if (!strstr(account->doc, way))
-        return false; /* nearly all */
+        return false; /* the result for nearly all accounts */
     json_t *doc = json_loads(account->doc, 0, NULL);
     bool off = json_is_false(json_object_get(doc, way));
     json_decref(doc);

@@ -42,9 +42,9 @@ enum {
 /* Defined in schema/common.c. */
 extern const struct schema schema_resource_id, schema_secret_reference, schema_env_variable,
     schema_env_secret, schema_batchai_error, schema_user_account;
-/* schema/mounts.c */
+/* Defined in schema/mounts.c. */
 extern const struct schema schema_mount_volumes;
-/* schema/toolkits.c */
+/* Defined in schema/toolkits.c. */
 extern const struct schema schema_cntk, schema_pytorch, schema_tensorflow, schema_caffe,
     schema_caffe2, schema_chainer, schema_custom_toolkit, schema_custom_mpi, schema_horovod;
 
@@ -52,7 +52,7 @@ extern const struct schema schema_cntk, schema_pytorch, schema_tensorflow, schem
  * nodes. Sets toolType and missing counts. */
 int check_toolkit(json_t *properties, const char *path, struct err *e);
 
-/* schema/checks.c: checks of one value. */
+/* Defined in schema/checks.c: checks of one value. */
 int check_env_name(const json_t *value, const char *path, struct err *e);
 int check_directory_id(const json_t *value, const char *path, struct err *e);
 int check_output_id(const json_t *value, const char *path, struct err *e);
@@ -82,7 +82,7 @@ int check_unique(const json_t *obj, const char *list, const char *key, json_t *s
 /* Checks that no name occurs twice in environmentVariables and secrets of an object together. */
 int check_env(json_t *obj, const char *path, struct err *e);
 
-/* True: the property is present and is not an empty string. */
+/* Whether the property is present and not an empty string. */
 bool has(const json_t *obj, const char *name);
 
 #endif
