@@ -130,7 +130,7 @@ static int hear(struct agent *a, json_t *msg, struct err *e)
     if (kind == MESSAGE_REPLY && json_object_get(msg, "ok"))
         return peer_hear(a, msg, e);
     if (kind == MESSAGE_EVENT)
-        remotes_hear(a, msg, bytes, n); /* there is no other */
+        remotes_hear(a, msg, bytes, n); /* the daemon sends no other events */
     else
         ops_serve(a, msg);
     return 0;
@@ -278,7 +278,7 @@ int agent_run(const char *root, bool looking)
     while (!a.link_gone && !a.tasks.root_gone && !(a.root_removed && a.out.len == 0))
         turn(&a);
     if (a.root_removed)
-        a.tasks.root_gone = false; /* nothing was lost */
+        a.tasks.root_gone = false; /* the root was removed on request */
     else if (!a.tasks.root_gone)
         agent_empty_trash_at_last(&a);
     if (a.tasks.root_gone) {

@@ -99,8 +99,7 @@ int agent_trash_timeout(const struct agent *a);
 void agent_tend_trash(struct agent *a);
 /* To be called when trash_fd is readable, because the worker has ended. */
 void agent_reap_trash_worker(struct agent *a);
-/* For an agent that is about to end: removes the newest trash now, because no other process
- * will. */
+/* For an agent that is about to end: removes the newest trash now, because nobody else will. */
 void agent_empty_trash_at_last(struct agent *a);
 
 #endif

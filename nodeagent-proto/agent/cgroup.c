@@ -265,7 +265,7 @@ static void set_limits(struct cgroup *g, const struct task_limits *l)
     char quota[64];
     if (l->memory_bytes && put_number(g->limited, "memory.max", l->memory_bytes) == 0) {
         g->memory = true;
-        (void)put(g->limited, "memory.swap.max", "0"); /* not there without swap */
+        (void)put(g->limited, "memory.swap.max", "0"); /* the file is missing without swap */
         /* If the kernel kills one process because of the memory limit, it shall kill all, because
          * the other processes of a job might wait for it forever. */
         (void)put(g->limited, "memory.oom.group", "1");
@@ -373,7 +373,7 @@ pid_t cgroup_fork(const struct cgroup *g, bool *inside)
     return pid;
 }
 
-/* Before Linux 5.14 the file cgroup.kill does not exist, and procs.c kills the processes one by
+/* Before Linux 5.14 the file cgroup.kill does not exist; then procs.c kills the processes one by
  * one. */
 void cgroup_kill(const char *path)
 {

@@ -32,7 +32,7 @@
 struct cgroup {
     char *path;             /* NULL: there is none */
     char *limited;          /* the cgroup that has the limits: the task's, or its group's */
-    bool memory, cpu, pids; /* true: this limit is set in `limited` */
+    bool memory, cpu, pids; /* whether this limit is set in `limited` */
     long killed_before; /* how many processes of the group were killed for memory before this task
                            began */
 };

@@ -353,8 +353,8 @@ static bool is_refused(char *const *argv)
            argv[2];
 }
 
-/* Opens the interpreter of Windows command lines, for a task that needs it. This is done with the
- * agent's rights, because the task's account may lack access to the agent's programs. */
+/* Opens the interpreter of Windows command lines, for a task that needs it. Opened with the agent's
+ * rights, because the task's account may lack access to the agent's programs. */
 static int open_cmd(const struct task_spec *spec, int *fd, struct err *e)
 {
     static const char has_none[] =
@@ -394,7 +394,7 @@ enum command_failure command_exec_argv(char *const *argv, char **env, struct are
     return error ? COMMAND_FAILED : COMMAND_NO_PROGRAM;
 }
 
-/* `cmd`: of open_cmd(). */
+/* Executes the command. `cmd` is the descriptor that open_cmd() opened. */
 static enum command_failure exec_command(const struct task_command *c, int cmd, struct err *e)
 {
     const struct task_spec *spec = c->spec;

@@ -32,7 +32,7 @@ static int cpu_count(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
-    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than 1024 */
+    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* sched_getaffinity() fails above 1024 CPUs */
 }
 
 static int64_t disk_free(const char *root)

@@ -14,7 +14,7 @@
 #include "nodeagent-proto/wire/task.h"
 
 struct facts {
-    struct node_facts node; /* borrows from the rest */
+    struct node_facts node; /* its texts are borrowed from the other members */
     struct utsname uname;
     char boot_id[GUID_SIZE], incarnation[GUID_SIZE];
     const char *root; /* borrowed */

@@ -264,7 +264,7 @@ int file_open_to_all(const struct file_folder *f, struct err *e)
     return rc;
 }
 
-/* Follows no link below `within`. */
+/* Makes the folder, without following symbolic links below `within`. */
 static int make_folder(const struct file_folder *f, struct err *e)
 {
     const char *name;

@@ -38,7 +38,7 @@ static bool split(const char *line, char fields[][FIELD_MAX], int n)
     return true;
 }
 
-/* "72.43" times `scale`. */
+/* Reads a number such as "72.43" and returns it times `scale`. */
 static int64_t number_of(const char *field, int64_t scale)
 {
     size_t whole = strspn(field, DIGITS);

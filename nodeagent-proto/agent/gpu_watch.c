@@ -25,7 +25,7 @@
 #include "nodeagent-proto/agent/program.h"
 
 #define PROGRAM "nvidia-smi"
-/* ms */
+/* Durations in ms. */
 #define PERIOD      (SAMPLE_EVERY_S * 1000)
 #define SILENCE     (3 * PERIOD) /* after this silence the program hangs, or the GPU has vanished */
 #define UNWANTED    60000

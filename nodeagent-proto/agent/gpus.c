@@ -19,7 +19,7 @@
 #include "nodeagent-proto/wire/codec.h"
 
 #define NVIDIA_VERSION "/proc/driver/nvidia/version"
-#define KFD_NODES      "/sys/class/kfd/kfd/topology/nodes" /* AMD's, and CPUs */
+#define KFD_NODES      "/sys/class/kfd/kfd/topology/nodes" /* contains AMD GPUs and CPUs */
 #define TEXT_MAX       16384
 
 /* Adds the value of a line such as "Model: \t\t Tesla V100" in the driver's description. */

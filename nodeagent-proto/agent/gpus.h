@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define NVIDIA_GPUS "/proc/driver/nvidia/gpus" /* a directory for each */
+#define NVIDIA_GPUS "/proc/driver/nvidia/gpus" /* contains a directory for each GPU */
 #define DRM         "/sys/class/drm"
 
 /* Returns the text of a JSON array; the caller frees it. First come the NVIDIA GPUs in the driver's

@@ -19,7 +19,7 @@
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/gpus.h"
 
-#define TRIED       ".writable" /* below the root */
+#define TRIED       ".writable" /* a file below the node's root */
 #define GPU_TROUBLE "NVRM: Xid"
 #define ERRORS_MAX  2000U /* the most bytes of kernel errors in a report */
 /* How many records a call reads at most, so that a log that grows without end does not block the

@@ -22,7 +22,7 @@
 #include "nodeagent-proto/agent/supervisor.h"
 
 struct helpers {
-    struct helper *head; /* in no order */
+    struct helper *head; /* a list without an order */
     /* Called in a helper: executes `req` and writes the reply to `fd`, without closing it. */
     void (*serve)(void *ctx, json_t *req, int fd);
     void *ctx;

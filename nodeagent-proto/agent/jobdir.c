@@ -49,7 +49,7 @@ static bool make_plain(int fd, mode_t mode)
     return true;
 }
 
-/* True: the directory `fd` has no entries except those in `known`. */
+/* Whether the directory `fd` has no entries but those in `known`. */
 static bool has_only(int fd, const char *const *known, size_t n)
 {
     int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -98,7 +98,7 @@ static bool parse_lease(const char *text, struct agent_lease *out)
     return true;
 }
 
-/* 1: found. */
+/* 1: the record was read; 0: there is none. */
 int lease_read(const char *root, const char *name, struct agent_lease *out, struct err *e)
 {
     char *path = lease_path(root, name), *text = NULL;

@@ -12,8 +12,8 @@
 #include "lib/err.h"
 
 struct agent_lease {
-    uid_t number; /* in the registry */
-    gid_t group;  /* of all jobs */
+    uid_t number; /* the lease's number (uids.h) */
+    gid_t group;  /* the group of all jobs */
     uid_t uid;    /* the account's uid: equal to `number`, unless the user chose one */
     gid_t gid;
     char *dir;
@@ -39,7 +39,7 @@ int lease_write(const char *root, const char *name, const struct agent_lease *l,
                 struct err *e) MUST_CHECK;
 int lease_forget(const char *root, const char *name, struct err *e) MUST_CHECK;
 void lease_free(struct agent_lease *l);
-/* Calls fn with each lease; ends at the first failure. */
+/* Calls fn with each lease; ends with the first failure. */
 int lease_each(const char *root,
                int (*fn)(void *ctx, const char *root, const char *name, const struct agent_lease *l,
                          struct err *e),

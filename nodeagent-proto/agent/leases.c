@@ -286,7 +286,7 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 
 /* ---- releasing ---- */
 
-/* Releases a lease. Each step may be repeated without harm; the record is removed last. */
+/* Releases a lease. Every step may be repeated without harm; the record is removed last. */
 static int release(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                    struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * batchai-node, the program on a node. A link starts it as `batchai-node agent`; people need at
- * most `batchai-node version`.
+ * batchai-node: the program on a node. A link starts it as `batchai-node agent`; people need
+ * `version` at most.
  */
 #include <jansson.h>
 #include <stddef.h>

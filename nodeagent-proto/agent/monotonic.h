@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A clock for deadlines, which nobody can set and which continues while the machine sleeps.
+ * A clock for deadlines: nobody can set it, and it continues while the machine sleeps.
  */
 #ifndef NODEAGENT_PROTO_AGENT_MONOTONIC_H
 #define NODEAGENT_PROTO_AGENT_MONOTONIC_H

@@ -48,7 +48,7 @@ static bool others_are_allowed(void)
     return allowed;
 }
 
-/* 0, or an errno. */
+/* Connects to an address. Returns 0, or an errno. */
 static int connect_to(const struct sockaddr *to, socklen_t size)
 {
     int fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), why = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks whether this machine can mount shares of the daemon.
+ * Whether this machine can mount shares of the daemon.
  */
 #ifndef NODEAGENT_PROTO_AGENT_MOUNTING_H
 #define NODEAGENT_PROTO_AGENT_MOUNTING_H

@@ -37,7 +37,8 @@ static char *unescape(const char *s, size_t n)
     return out;
 }
 
-/* "36 35 98:0 /root /mount/point options optional... - type source options" */
+/* Adds the mount of a line "36 35 98:0 /root /mount/point options optional... - type source
+ * options". */
 static void add_line(struct agent_mounts *m, const char *line)
 {
     enum { DEVICE = 2, POINT = 4, FIELDS };
@@ -136,7 +137,7 @@ bool mounts_concern(const char *root, const char *path)
     struct agent_mounts m;
     bool concern = false;
     if (mounts_read(&m, NULL) < 0)
-        return true; /* not known */
+        return true; /* the list of mounts is not known */
     for (size_t i = 0; i < m.n && !concern; i++)
         concern =
             mounts_is_within(path, m.items[i].path) ||

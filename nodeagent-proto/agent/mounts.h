@@ -18,7 +18,7 @@ struct mount_point {
 };
 
 struct agent_mounts {
-    struct mount_point *items; /* in the order in which they were made */
+    struct mount_point *items; /* in the order they were made */
     size_t n;
 };
 

@@ -114,6 +114,6 @@ bool mounts_may_hang(struct mounts_kept *k, const char *root, const char *path)
 {
     const struct agent_mounts *m = mounts_now(k);
     if (!m)
-        return true; /* not known */
+        return true; /* the list of mounts is not known */
     return is_any_risky(m, root) && goes_over_risky(m, root, path);
 }

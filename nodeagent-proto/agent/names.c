@@ -23,7 +23,7 @@
 #define NSSWITCH_MAX 65536
 #define RECORD_MAX   8192 /* in bytes; a longer record is always written again \ */
 
-/* True: the C library reads user records when a program looks up an account. */
+/* Whether the C library reads user records when a program looks up an account. */
 static bool are_read(void)
 {
     char *text, *lines = NULL;

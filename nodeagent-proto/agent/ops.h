@@ -13,7 +13,7 @@
  * later. */
 void ops_serve(struct agent *a, json_t *req);
 
-/* Executes the requests that waited for an earlier request, if that request has ended. */
+/* Carries out requests that waited for an earlier request, if that has ended. */
 void ops_serve_held(struct agent *a);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Requests about files and mounts: open and close folders, mount, write, unpack, list, read,
- * remove. The agent executes a request itself, or in a worker process if the path may hang. It
- * refuses paths of its own files.
+ * remove. The agent carries a request out itself, or in a worker if the path may hang. It refuses
+ * paths of the agent's files.
  */
 #include <stdlib.h>
 #include <string.h>

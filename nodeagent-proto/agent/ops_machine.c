@@ -234,7 +234,7 @@ enum outcome serve_reboot(struct agent *a, struct ops_asked *q, struct err *e)
     if (!a->reboot)
         a->reboot = program_find("reboot");
     if (a->reboot)
-        return SERVE_DONE; /* the reboot begins after the reply has been sent */
+        return SERVE_DONE; /* the reboot begins after the reply was sent */
     return outcome(err_set(e, ERR_NODE, NULL,
                            "this machine has no program 'reboot' in PATH; restart it by hand"));
 }

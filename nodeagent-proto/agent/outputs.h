@@ -12,7 +12,7 @@
 #include "lib/err.h"
 #include "nodeagent-proto/agent/account.h"
 
-struct outputs {                   /* borrowed */
+struct outputs {                   /* all members are borrowed */
     const struct account *account; /* NULL: the agent's rights */
     const char *root;              /* the node root */
 };

@@ -96,7 +96,7 @@ static void on_pong(struct agent *a, void *ctx, json_t *reply, const struct err 
 {
     (void)ctx;
     (void)reply;
-    (void)why; /* any reply shows that the daemon is alive */
+    (void)why; /* any answer shows that the daemon is alive */
     a->peer.asked = false;
 }
 
