@@ -42,8 +42,7 @@ struct watchdog {
     bool stopping;
     /* Only the watchdog's thread uses the next members. */
     unsigned seen;
-    int ticks, able; /* ticks since the last turn; those of them in which the thread was not in a
-                        system call */
+    int ticks, able; /* ticks since the last turn; those of them in which the state was not 'D' */
     bool ended, in_kernel;
     struct sigaction before;
 };
@@ -152,7 +151,8 @@ static void report(const struct watchdog *w, char state)
     strbuf_free(&stack);
 }
 
-/* Ends the process once the thread stood still for end_ticks ticks outside of system calls. */
+/* Ends the process once the thread stood still for end_ticks ticks outside of uninterruptible
+ * system calls. */
 static void end(struct watchdog *w, char state)
 {
     if (state == 'D' && !w->in_kernel) {
