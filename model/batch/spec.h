@@ -113,7 +113,7 @@ struct batch_multi_instance {
 };
 
 struct batch_constraints {
-    int64_t max_wall_us, retention_us; /* 100 years if the user gave no limit */
+    int64_t max_wall_us, retention_us; /* without a limit: 100 years */
     int retries;                       /* -1: for ever */
 };
 

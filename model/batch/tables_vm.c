@@ -24,7 +24,7 @@
 #define MAX_RULES     25
 #define MAX_PORT      65535
 
-/* If a value has several names, replies contain the first one of the request's version. */
+/* If a value has several names, replies contain the first one in the table. */
 const struct enum_name batch_container_type_names[] = {{BATCH_DOCKER, "dockerCompatible"},
                                                        {BATCH_CRI, "criCompatible"},
                                                        {BATCH_DOCKER, "docker"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parts that are shared by several resources.
+ * The tables of parts that several resources contain: references to secrets, environment variables,
+ * errors and user accounts. Constant and pure.
  */
 #include <string.h>
 
