@@ -51,7 +51,8 @@ void loop_virtual_look(const struct loop_virtual *v, struct loop_virtual_state *
 
 /* The result of a walk. */
 struct loop_walked {
-    bool arrived; /* false: some work did not end, so the time stopped before the target */
+    bool arrived; /* false: some work did not end, or the walk was halted; the time stands where it
+                     was then */
     uint64_t timers;
 };
 /* Walks to an instant of the monotonic clock, then calls `done`. No other walk may be running. */

@@ -61,7 +61,8 @@ static int open_one(int fd)
     return 0;
 }
 
-/* Skips an entry that was removed meanwhile, or whose path contains a symbolic link now. */
+/* Opens an entry to everybody. Skips an entry that was removed meanwhile, or whose path contains a
+ * symbolic link now. */
 static int open_below(const char *root, const char *relative)
 {
     int fd = fs_open_without_links(root, relative, O_PATH | O_NOFOLLOW);

@@ -20,7 +20,7 @@
 
 static void reserve(struct strbuf *b, size_t more)
 {
-    /* fails if the caller of strbuf_room() wrote more bytes than it had asked for */
+    /* The caller of strbuf_room() must not have written beyond the room. */
     assert(b->cap ? b->len < b->cap : b->len == 0);
     size_t need = b->len + more + 1;
     if (need <= b->cap)

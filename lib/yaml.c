@@ -418,8 +418,8 @@ void yaml_doc_free(struct yaml_doc *doc)
  */
 
 /* Returns the member or item of `v` that the step names (NULL: none), and replaces *node, the node
- * of `v`, by its node. Inside a copy that an alias made, *node stays the node of the alias, because
- * an error in the copy may not apply to the original. */
+ * of `v`, by the node of the returned value. Inside a copy that an alias made, *node stays the node
+ * of the alias, because an error in the copy may not apply to the original. */
 static const json_t *step_into(const struct yaml_doc *doc, const json_t *v, const char *step,
                                size_t *node)
 {
