@@ -74,8 +74,8 @@ int filter_parse(const char *text, const struct filter_paths *paths, struct aren
 bool filter_holds(const struct filter *f,
                   bool (*term)(const void *ctx, const struct filter_term *t), const void *ctx);
 /* Return whether a comparison is true for a value. Texts are compared without regard to case. An
- * absent value (a NULL pointer, or an instant of 0), or a value of another kind than the literal,
- * equals only null. */
+ * absent value (a NULL pointer, or an instant of 0) equals only null. A value of another kind than
+ * the literal does not equal the literal. */
 bool filter_text_is(const struct filter_term *t, const char *value);
 bool filter_number_is(const struct filter_term *t, const double *value);
 bool filter_bool_is(const struct filter_term *t, bool value);

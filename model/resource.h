@@ -173,7 +173,7 @@ struct allocation {
     const char *task_prefix;
     int64_t created_us, released_us;
     int64_t busy_us, idle_us;   /* the average of its GPUs, measured by samples until recently */
-    struct usage_measured used; /* what its processes used; known only after its end */
+    struct usage_measured used; /* what its processes used; known from the end of its run on */
 };
 
 /* A start of the daemon. Later starts have larger terms; the random part distinguishes two starts
@@ -345,7 +345,7 @@ struct share_item {
     const char *path;  /* the path relative to the share's folder */
     const char *aside; /* the daemon's own file, if no file can have the name; or NULL */
     enum blob_type type;
-    int64_t inode, size, mtime_ns; /* the file that md5 and blocks describe; 0: not known */
+    int64_t inode, size, mtime_ns; /* the file that md5 and blocks describe; 0: none */
     int64_t revision;              /* grows with each change of this row; part of the item's ETag */
     const char *properties; /* JSON object text, keys are headers: {"Content-Type": ...}; or NULL */
     const char *metadata;   /* JSON object text, names spelled as sent; or NULL */

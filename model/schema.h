@@ -93,7 +93,7 @@ struct field {
     const char *name; /* the name on the wire, in the versions of .versions */
     unsigned flags;   /* enum field_flag */
     /* The smallest and largest integer, length of a string, number of items, or seconds. max 0: no
-     * limit except int32. */
+     * limit, but INT32_MAX for an integer. */
     long min, max;
     enum field_kind kind;
     const char *canon; /* canonical name; NULL: `name` */

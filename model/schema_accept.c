@@ -499,8 +499,8 @@ static int refuse_unknown(const struct acceptor *c, const struct schema *s, cons
     return rc;
 }
 
-/* Refuses unknown properties. Names of OData, such as odata.type, are permitted, although they are
- * not properties. */
+/* Refuses unknown properties. Without SCHEMA_OWN, names of OData, such as odata.type, are
+ * permitted, although they are not properties. */
 static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
                        const struct doc_place *up)
 {

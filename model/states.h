@@ -25,7 +25,7 @@ enum job_event {
     JOB_EV_FAILED,    /* any failure, including the time limit */
     JOB_EV_TERMINATE, /* the user terminates it, or its cluster is deleted */
     JOB_EV_STOPPED,   /* all its processes have ended after JOB_EV_TERMINATE */
-    JOB_EV_REQUEUE,   /* a node of it left or was lost, and then jobs are requeued */
+    JOB_EV_REQUEUE,   /* a node of it left or was lost, and the rule is to requeue */
     JOB_EVENTS
 };
 

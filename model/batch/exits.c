@@ -20,7 +20,8 @@ static bool succeeded(enum batch_end how, int exit_code)
     return how == BATCH_END_EXIT && exit_code == 0;
 }
 
-/* Returns the options that the user gave for this end; NULL: none. Order of precedence: the rule
+/* Returns the options that the user gave for this end; NULL: none. After a failed preparation, the
+ * rule for that precedes the default rule. After other ends, the order of precedence is: the rule
  * for the single exit code, a rule for a range of codes, the rule for a failed upload of output
  * files, the default rule. The default rule does not apply to exit code 0. */
 static const struct batch_exit_options *said(const struct batch_exit_conditions *c,

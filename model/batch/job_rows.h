@@ -100,7 +100,7 @@ struct batch_job {
     const char *reason;         /* why it was terminated; NULL: it was not */
     const char *failure;        /* its schedulingError as JSON text; NULL: none */
     int64_t schedule_id;        /* the schedule that made it; 0: none */
-    int number; /* the how-manieth job of its schedule it is, from 1; always 1 without a schedule */
+    int number; /* its number among the jobs of its schedule, from 1; without a schedule 1 */
 };
 
 /* The number of a job's tasks in each state; triggers update it. */

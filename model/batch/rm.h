@@ -2,7 +2,8 @@
  *
  * The management plane of Azure Batch (Microsoft.Batch): its api-versions as bits, for the rows of
  * routes and of properties, and the tables of its resources, which the functions of model/schema.h
- * read. The tables of other services use other bits.
+ * read. No table of another service uses these bits, because bits of different services have equal
+ * values.
  */
 #ifndef MODEL_BATCH_RM_H
 #define MODEL_BATCH_RM_H

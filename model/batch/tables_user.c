@@ -77,7 +77,8 @@ static json_int_t uid_of(const json_t *account)
         json_object_get(json_object_get(account, "linuxUserConfiguration"), "uid"));
 }
 
-/* Refuses two entries with the same name, because each must be a different account on the nodes. */
+/* Refuses two entries with the same name or uid, because each must be a different account on the
+ * nodes. */
 int batch_check_accounts(const json_t *list, const char *path, struct err *e)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
