@@ -425,8 +425,9 @@ int cgroup_reset_peak(const char *path)
     return open_and_put(path, "memory.peak", "reset\n", O_RDWR);
 }
 
-/* True: the measurements of the next task in this cgroup will not include memory of the last task.
- * Page cache of the last task may still be charged to the cgroup. */
+/* True: the cgroup counts no peak of memory, or the peak of the next task in it will include at
+ * most KEPT_MEMORY_MAX bytes of the last task, whose page cache may still be charged to the cgroup.
+ */
 static bool counts_anew(const char *path)
 {
     if (file_number(path, "memory.peak", -1) < 0)

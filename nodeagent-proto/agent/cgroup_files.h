@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files from which one can read what the processes of a cgroup use, in both versions of
+ * The files in which the kernel reports what the processes of a cgroup use, in both versions of
  * cgroups. In version 2 they are in one directory, in version 1 in one directory for each
  * controller.
  */

@@ -42,8 +42,7 @@ int file_make_parents_as(const char *root, const struct account *as, const char 
                          struct err *e) MUST_CHECK;
 
 /* A directory. If `within` is not NULL, `path` must be `within` or below it, and no symbolic link
- * may lead out of `within`.
- */
+ * may lead out of `within`. */
 struct file_folder {
     const char *path, *within;
 };
@@ -56,8 +55,8 @@ int file_open_to_all(const struct file_folder *f, struct err *e) MUST_CHECK;
  * (lib/share.h). */
 int file_link(const char *root, const struct file_folder *source, const char *target, bool shared,
               struct err *e) MUST_CHECK;
-/* Removes the link or empty directory `target` below `root`. Also succeeds if something else is
- * there or nothing, because the agent did not make that. */
+/* Removes the link or empty directory `target` below `root`. Also succeeds if nothing is there, or
+ * something else, which the agent did not make. */
 int file_unlink(const char *root, const char *target, struct err *e) MUST_CHECK;
 /* Moves `path`, which is below `root`, into the directory `trash`, or keeps it for a later job
  * (jobdir.h). Succeeds if `path` does not exist. Follows no symbolic link in `path`. ERR_CONFLICT

@@ -17,7 +17,7 @@
 #define GPU_LINE_REASONS_OLD "clocks_throttle_reasons.active"
 #define GPU_APP_FIELDS       "gpu_uuid,pid,used_memory"
 
-/* Read a line of CSV without units. False: it is not such a line. */
+/* Read a line of CSV (format csv,noheader,nounits). False: it is not such a line. */
 bool gpu_line_read(const char *line, struct gpu_sample *out) __attribute__((warn_unused_result));
 bool gpu_app_read(const char *line, char uuid[SAMPLE_UUID_SIZE], struct gpu_process *out)
     __attribute__((warn_unused_result));

@@ -2,8 +2,9 @@
  *
  * Runs nvidia-smi as two programs. `lasting` runs permanently and regularly prints a line for each
  * GPU. `listing` is started when a GPU's use has changed, prints the processes, and ends. Both are
- * read without blocking. If `lasting` is silent for too long, prints too much or ends, it is killed
- * and restarted after a pause that grows with each failure.
+ * read without blocking. If `listing` prints too much or does not end in time, it is killed. If
+ * `lasting` is silent for too long, prints too much or ends, it is killed and restarted, after
+ * repeated failures with a growing pause.
  */
 #include "nodeagent-proto/agent/gpu_watch.h"
 

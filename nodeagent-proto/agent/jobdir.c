@@ -85,8 +85,9 @@ static bool is_ours_alone(int fd)
            st.st_size <= HOSTFILE_MAX && fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
 }
 
-/* Keeps the text of the hostfile for the next job, because most jobs have equal hostfiles. If
- * another process has the hostfile open, removes it. False: it could not be removed. */
+/* Keeps the text of the hostfile for the next job, because most jobs have equal hostfiles. Removes
+ * a hostfile that cannot be kept, for example because another process has it open. False: it could
+ * not be removed. */
 static bool keep_hostfile(int dir)
 {
     int fd = open_hostfile(dir);

@@ -65,8 +65,8 @@ static bool lives_any(uid_t uid)
 
 /* Kills all processes of the uid. kill(-1) signals all of them at once, however fast they fork. If
  * securebits let the process keep root's rights with another effective id, kill(-1) would kill
- * every process of the machine; then the function kills nothing and returns whether no process of
- * the uid is left. */
+ * every process of the machine; then the function kills nothing. False: it has killed nothing,
+ * and a process of the uid is left. */
 static bool kill_all(uid_t uid)
 {
     act_as(uid);

@@ -5,7 +5,7 @@
  * On the host: the processor time and disk transfers are those of the task's cgroup or those of all
  * ended children of its supervisor, whichever is more, because a process may have left the cgroup,
  * and the children of a process that ignores SIGCHLD are not counted. The memory is the peak that
- * the cgroup counted, with page cache, or without a cgroup the highest sample of the processes'
+ * the cgroup counted, with page cache, or without such a count the highest sample of the processes'
  * memory.
  *
  * In a container, only the use of the container's cgroup is known, because the processes may be

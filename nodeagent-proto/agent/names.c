@@ -21,7 +21,7 @@
 #define RECORDS      "/run/userdb"
 #define NSSWITCH     "/etc/nsswitch.conf"
 #define NSSWITCH_MAX 65536
-#define RECORD_MAX   8192 /* in bytes; a longer record is always written again \ */
+#define RECORD_MAX   8192 /* in bytes; a longer record is always written again */
 
 /* Whether the C library reads user records when a program looks up an account. */
 static bool are_read(void)

@@ -75,8 +75,9 @@ static void make_for(const struct outputs *o, const char *path, bool is_file)
         close(dir);
 }
 
-/* Opens the file to check the rights, because access(2) would check those of the real ids. Does not
- * follow a link, because an earlier task may have replaced the file by a link to a foreign file. */
+/* Opens a file for appending. The rights are not checked with access(2) before, because that would
+ * check the rights of the real ids. Does not follow a link, because an earlier task may have
+ * replaced the file by a link to a foreign file. */
 static int open_append_with(const char *path, int more_flags, struct err *e)
 {
     const int flags =
