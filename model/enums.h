@@ -110,7 +110,7 @@ enum allocation_state {
 };
 enum identity_kind { IDENTITY_USER = 1, IDENTITY_SERVICE = 2, IDENTITY_APPLICATION = 3 };
 enum share_kind { SHARE_FILES = 1, SHARE_BLOBS = 2 };
-/* The state of a share or container. The row changes to a new state before the folder is
+/* The state of a share or container. The row is SHARE_MAKING or SHARE_DELETING before its folder is
  * changed. */
 enum share_state {
     SHARE_MAKING = 1, /* its folder is being made; clients do not see it yet */

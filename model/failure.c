@@ -148,7 +148,7 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n)
     return all ? jsontext_new_in(a, all) : NULL;
 }
 
-/* How many bytes of the end of stderr a message quotes; the first quoted line may be cut. */
+/* The most bytes of the end of stderr that a message quotes; the first quoted line may be cut. */
 #define TOLD_MAX 500
 
 const char *failure_told(struct arena *a, const struct failure *f)

@@ -237,11 +237,11 @@ struct node {
     const char *incarnation; /* the id of the node's root, as the agent reported it; NULL before its
                                 hello */
     int64_t booted_us;       /* 0 before the agent's hello */
-    int64_t emptied;         /* how often the node lost its root, with the files of its runs */
-    const char *errors;      /* JSON array text of BatchAIError while unusable, otherwise NULL */
-    const char *why;         /* the message of the last error */
-    int64_t machine_id;      /* its machine in the inventory; 0: a local node */
-    bool reclaimed; /* true: its machine was taken back for another pool, so the node leaves */
+    int64_t emptied;    /* how often it lost the files of its runs, by a wipe or with its root */
+    const char *errors; /* JSON array text of BatchAIError while unusable, otherwise NULL */
+    const char *why;    /* the message of the last error */
+    int64_t machine_id; /* its machine in the inventory; 0: a local node */
+    bool reclaimed;     /* true: its machine was taken back for another pool, so the node leaves */
     /* 0: it may get runs. Otherwise it gets no further run, and this is what happens to its present
      * runs. */
     enum dealloc_option off;

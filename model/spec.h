@@ -126,8 +126,8 @@ struct team_spec {
 /* Where and how a run executes whose front has its own directories on nodes. The working directory
  * of its processes is "wd" in `dir`; their standard output and error are files beside "wd". */
 struct place_spec {
-    const char *dir;     /* relative to each node's root; it remains after the run */
-    const char *account; /* an account that several runs share; NULL: the run gets an own account */
+    const char *dir;         /* relative to each node's root; it remains after the run */
+    const char *account;     /* an account that several runs share; NULL: the run gets its own */
     const char *account_dir; /* the parent directory of shared accounts, below the node's root */
     const char *user; /* the name of that account if people can log in with it, as one of its pool's
                          users (struct node_setup_spec); NULL: none */
@@ -169,8 +169,8 @@ struct admin_user_spec {
     const char *password;       /* secret; or NULL */
     const char *private_key;    /* secret: the SSH key of the account; NULL: none */
     int uid, gid;               /* both 0: the node chooses them */
-    /* If people cannot log in with this account: the Unix account and its directory, as in struct
-     * place_spec. Otherwise NULL. */
+    /* Where people cannot log in by its name: the account that takes its place, and that account's
+     * directory, as in struct place_spec. NULL: none. */
     const char *account, *account_dir;
 };
 

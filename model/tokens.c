@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cuts compact texts, as the daemon writes them, with own functions, and every other text with
- * jsmn. Invariant: n is 0, or token 0 is an object and the members of each object are pairs of a
- * name and a value. The tokens point into the text, which the caller must keep. Any thread.
+ * Cuts compact texts, as the daemon writes them, with functions of this file, and every other text
+ * with jsmn. Invariant: n is 0, or token 0 is an object and the members of each object are pairs of
+ * a name and a value. The tokens point into the text, which the caller must keep. Any thread.
  */
 #define JSMN_PARENT_LINKS
 #define JSMN_STRICT
