@@ -11,9 +11,9 @@
 #include "nodeagent-proto/agent/account.h"
 
 /* Writes authorized_keys with only `public_line` (may be NULL) and the public key of `private_key`
- * (may be NULL). Writes the key pair as id_rsa and id_rsa.pub, because ssh(1) reads these files for
- * any kind of key. Without `private_key`, an existing pair is not changed. ERR_INVALID_PROPERTY:
- * ssh-keygen cannot use the key. */
+ * (may be NULL); if both are NULL, removes it. Writes the key pair as id_rsa and id_rsa.pub,
+ * because ssh(1) reads these files for any kind of key. Without `private_key`, an existing pair is
+ * not changed. ERR_INVALID_PROPERTY: ssh-keygen cannot use the key. */
 int keys_set(const struct account *a, const char *public_line, const char *private_key,
              struct err *e) MUST_CHECK;
 
