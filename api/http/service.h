@@ -86,6 +86,11 @@ enum error_adds {
 
 struct service {
     const char *name;
+    /* The name of the struct that request.deps points to, and whether that struct begins with a
+     * struct arm. The function that returns the struct (such as admin_of()) asserts the name. NULL:
+     * the handlers use no such data. */
+    const char *deps;
+    bool deps_begin_with_arm;
     /* The paths of the service, if no host selects a service: templates, as in routes; the most
      * literal template wins. NULL: all paths that no other service has. */
     const char *const *paths;
@@ -125,6 +130,13 @@ struct service {
     bool own_headers;
     bool unwatched; /* test hooks (config.watch) do not apply */
 };
+
+/* Whether request.deps of `s` is a struct `name`; for "arm": whether it is or begins with one. */
+static inline bool service_deps_are(const struct service *s, const char *name)
+{
+    return s->deps &&
+           (strcmp(s->deps, name) == 0 || (s->deps_begin_with_arm && strcmp(name, "arm") == 0));
+}
 
 /* A service, the context of its handlers (request.deps), and a NULL-terminated list of its hosts,
  * such as "files.example". In "*.files.example" the * stands for the name of an account

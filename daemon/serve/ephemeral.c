@@ -44,11 +44,13 @@
 #include "lib/strbuf.h"
 #include "storage/folders/change.h"
 
-#define TEXT_MAX  (1024U * 1024)
-#define ROUNDS    500 /* at most so many checks for processes that do not die, or are new */
-#define ROUND_NS  10000000
-#define NODES_DIR "nodes/"
-#define TASK_MARK "BATCHAI_NODE_TASK="
+#define TEXT_MAX (1024U * 1024)
+/* A mount has a source, a directory and options of at most a page each; blanks take 4 bytes. */
+#define LINE_MAX_OF_MOUNTS (64 * 1024)
+#define ROUNDS             500 /* at most so many checks for processes that do not die, or are new */
+#define ROUND_NS           10000000
+#define NODES_DIR          "nodes/"
+#define TASK_MARK          "BATCHAI_NODE_TASK="
 /* The name of a directory that a daemon has made in a default place, and the pattern that matches
  * it. */
 #define MADE_NAME    "batchaid-XXXXXX"

@@ -136,9 +136,7 @@ const char *remote_names_of_nodes(const struct live_run *run, struct arena *a)
 static void say_lost(struct run_slot *near, const char *session, const char *why)
 {
     char text[REMOTE_TEXT_MAX + 1];
-    size_t n = strnlen(why, REMOTE_TEXT_MAX);
-    while (n > 0 && n == REMOTE_TEXT_MAX && ((unsigned char)why[n] & 0xc0) == 0x80)
-        n--; /* so that no character is cut */
+    size_t n = jsontext_cut(why, REMOTE_TEXT_MAX);
     memcpy(text, why, n);
     text[n] = '\0';
     const struct remote_msg lost = {.kind = REMOTE_LOST,

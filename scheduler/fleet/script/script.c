@@ -282,7 +282,7 @@ static void kill_one(struct script_step *st, const struct task_status *t)
     *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
     st->victims = v;
     /* Such kills are usual at the end of a run, so they are no warnings. */
-    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.unknown_killed",
+    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.leftover_killed",
            LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;
     node_ask(sc->link, REQUEST(signal, .task = t->id, .signal = SIGKILL), step_done, st);
