@@ -117,7 +117,7 @@ static size_t kill_all(const char *nodes)
 }
 
 /* The newest mount below `dir`, because it may be on top of older ones; caller frees. NULL: none is
- * found. (The file contains \040 for a blank, see proc(5), so a `dir` with blanks is not found.) */
+ * found. */
 static char *last_mount(const char *dir)
 {
     char *found = NULL, line[LINE_MAX_OF_MOUNTS];
