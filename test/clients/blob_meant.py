@@ -158,6 +158,10 @@ MEANT = {
     "copies are done at once, so none is pending": [
         "copies/abort: status: 409 NoPendingCopyOperation, Azurite 409 CopyIdMismatch",
     ],
+    "no page of a browser executes the bytes of a user, which may be served beside the daemon's own page": [
+        "*: header content-security-policy only ours: sandbox; *",
+        "*: header x-content-type-options only ours: nosniff",
+    ],
     "page blobs are refused": [
         "page blobs/make: status: 400 UnsupportedHeader, Azurite 201",
     ],
