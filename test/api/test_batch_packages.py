@@ -195,6 +195,18 @@ def test_an_archive_that_cannot_be_removed_is_in_the_log(own_daemon):
     assert f"account={b.name} application=app version=1" in line
 
 
+def test_a_full_application_takes_only_versions_that_it_has(batch, account):
+    path = f"/{account}/applications/full"
+    batch.call("PUT", path, expect=200)
+    for i in range(1000):
+        batch.call("PUT", f"{path}/versions/{i}", expect=200)
+    full = batch.call("PUT", f"{path}/versions/1000", expect=409)
+    assert full.code == "ApplicationQuotaReached" and "has 1000 packages; it may have 1000" in full.error["message"]
+    batch.call("PUT", f"{path}/versions/7", expect=200)
+    batch.call("DELETE", f"{path}/versions/8", expect=200)
+    batch.call("PUT", f"{path}/versions/1000", expect=200)
+
+
 def test_updates_can_be_forbidden(batch, account):
     path = f"/{account}/applications/app"
     batch.call("PUT", path, {"properties": {"allowUpdates": False}}, expect=200)

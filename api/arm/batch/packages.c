@@ -275,9 +275,15 @@ static void on_container(void *ctx, const struct err *why)
     request_finish(r, why && why->code != ERR_CONFLICT ? reply_err(r, why) : put(r));
 }
 
-static int check_count(struct request *r, const struct application *x, struct err *e)
+/* An existing version may be uploaded again, however many packages there are. */
+static int check_count(struct request *r, const struct application *x, const char *version,
+                       struct err *e)
 {
     struct batch_package_rows rows;
+    struct batch_package p;
+    int rc = st_batch_package_get(arm_of(r)->storage, &r->arena, x->row.id, version, &p, e);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
     if (st_batch_package_list(arm_of(r)->storage, &r->arena, x->row.id,
                               &(struct st_page){.limit = PACKAGES_MAX}, &rows, e) < 0)
         return -1;
@@ -296,7 +302,7 @@ struct replied *batch_packages_create(struct request *r)
     struct package_place at;
     const char *version = request_param(r, "version");
     if (find_application(r, &x, &e) < 0 || check_application_name(version, true, &e) < 0 ||
-        check_count(r, &x, &e) < 0 || package_place(r, &x, version, &at, &e) < 0 ||
+        check_count(r, &x, version, &e) < 0 || package_place(r, &x, version, &at, &e) < 0 ||
         package_check_keys(&at, &e) < 0)
         return reply_err(r, &e);
     int rc = package_container(r, &at, &s, &e);
