@@ -7,23 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "daemon/cli/cli.h"
 #include "daemon/cli/client.h"
 #include "daemon/cli/json_print.h"
+#include "daemon/cli/progress.h"
 #include "lib/strbuf.h"
 
 #define WAIT_DEFAULT_S 60
 #define WAIT_PAUSE_MS  20
 #define LOOK_MS        5000 /* after this time without a reply, the daemon is asked again */
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 static void pause_ms(long ms)
 {
@@ -64,27 +57,20 @@ static int look(const struct state *s, long limit_ms, struct err *e)
     return rc;
 }
 
-static void show(bool terminal, int64_t waited_us, const struct err *why)
-{
-    if (terminal)
-        fprintf(stderr, "\r\033[Kwaiting for %" PRId64 " s: %.60s", waited_us / 1000000, why->msg);
-}
-
 /* Tries at least once, even if the time is 0. */
 static int wait_until(const struct state *s, int64_t timeout_us, struct err *e)
 {
-    const bool terminal = isatty(STDERR_FILENO);
-    const int64_t begun = now_us();
+    struct progress progress;
+    progress_begin(&progress);
     for (;;) {
-        int64_t left_ms = (begun + timeout_us - now_us()) / 1000;
+        int64_t left_ms = (timeout_us - progress_us(&progress)) / 1000;
         int rc = look(s, left_ms < 1000 ? 1000 : left_ms < LOOK_MS ? (long)left_ms : LOOK_MS, e);
-        int64_t waited = now_us() - begun;
+        int64_t waited = progress_us(&progress);
         if (rc == 0 || waited + INT64_C(1000) * WAIT_PAUSE_MS > timeout_us) {
-            if (terminal)
-                fprintf(stderr, "\r\033[K");
+            progress_end(&progress);
             return rc;
         }
-        show(terminal, waited, e);
+        progress_say(&progress, "waiting for %" PRId64 " s: %s", waited / 1000000, e->msg);
         pause_ms(WAIT_PAUSE_MS);
     }
 }

@@ -106,7 +106,7 @@ def test_a_daemon_that_starts_later_is_waited_for(own_daemon):
 
 def test_a_terminal_sees_what_it_waits_for(tmp_path):
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([str(BATCHAID), "wait", "--state-dir", str(tmp_path), "--timeout", "1"], stderr=theirs)
+    process = subprocess.Popen([str(BATCHAID), "wait", "--state-dir", str(tmp_path), "--timeout", "3"], stderr=theirs)
     os.close(theirs)
     shown = b""
     try:
@@ -116,7 +116,7 @@ def test_a_terminal_sees_what_it_waits_for(tmp_path):
         pass  # the other end is closed
     os.close(ours)
     assert process.wait(timeout=30) == 1
-    assert b"waiting for 0 s: no batchaid daemon" in shown
+    assert b"waiting for 1 s: no batchaid daemon" in shown
 
 
 # --- batchaid subscription ------------------------------------------------------------------------
