@@ -99,15 +99,17 @@ static bool ask_bytes(struct task_walk *w)
 static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *got)
 {
     struct task_walk *w = ctx;
+    bool is_whole = !why;
     if (!why && got->n > 0) {
         strbuf_add(&w->bytes, got->bytes, got->n);
+        is_whole = (int64_t)w->bytes.len >= got->size;
         if (w->bytes.len > w->d->left)
             err_set(&w->d->why, ERR_INVALID_CONTENT, NULL,
                     "The files of tasks are too large for a dump.");
-        else if ((int64_t)w->bytes.len < got->size && ask_bytes(w))
+        else if (!is_whole && ask_bytes(w))
             return;
     }
-    if (!why)
+    if (is_whole && w->d->why.code == ERR_NONE)
         keep(w);
     go_on(w);
 }
