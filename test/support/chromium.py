@@ -138,11 +138,13 @@ class Browser:
         return self
 
     def find(self, tag, text):
-        for way in NAMED:
-            for element in self.driver.find_elements(By.XPATH, way.format(tag=tag, text=as_xpath(text))):
-                if element.is_displayed():
-                    return element
-        return None
+        """Looks again when the page draws an element anew meanwhile."""
+        while True:
+            try:
+                return next((element for way in NAMED for element in self.driver.find_elements(
+                    By.XPATH, way.format(tag=tag, text=as_xpath(text))) if element.is_displayed()), None)
+            except StaleElementReferenceException:
+                pass
 
     def click(self, text, tag="*[self::button or self::a]"):
         def clicked():
