@@ -64,6 +64,8 @@ static int collect(struct daemon_client *c, const struct options *o, json_t *job
         return -1;
     if (o->mine && add_own(c, "running", jobs, e) < 0)
         return -1;
+    if (json_array_size(jobs) == 0 && jobs_check_subscription(c, e) < 0)
+        return -1;
     return jobs_name_subscription(c, jobs, e);
 }
 

@@ -56,6 +56,8 @@ char *jobs_without_index(const char *name, const char **index);
 /* The daemon's rows leave out the configured subscription; adds it to rows if the client's
  * subscription is another. jobs_find() and similar functions have called this already. */
 int jobs_name_subscription(struct daemon_client *c, json_t *rows, struct err *e) MUST_CHECK;
+/* Fails if the client means a subscription that does not exist, for whoever has found no job. */
+int jobs_check_subscription(struct daemon_client *c, struct err *e) MUST_CHECK;
 /* The id of the subscription of a row; borrowed. */
 const char *jobs_subscription(const struct daemon_client *c, const json_t *j);
 /* The job's name as the argument of a command, with --subscription if the name alone may mean

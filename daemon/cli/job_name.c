@@ -155,6 +155,25 @@ static int ask(struct daemon_client *c, const char *question, const char *const 
     return rc;
 }
 
+int jobs_check_subscription(struct daemon_client *c, struct err *e)
+{
+    json_t *seen = NULL, *one;
+    size_t i;
+    bool is_there = false;
+    if (!client_meant(c))
+        return 0;
+    if (client_call(c, "GET", "/subscriptions?api-version=2016-06-01", NULL, &seen, e) < 0)
+        return -1;
+    json_array_foreach(json_object_get(seen, "value"), i, one)
+        is_there |= strcasecmp(jobs_text(one, "subscriptionId"), client_meant(c)) == 0;
+    json_decref(seen);
+    return is_there ? 0
+                    : err_set(e, ERR_CONFIG, NULL,
+                              "there is no subscription '%.100s' that you may see; `batchaid "
+                              "subscription list` lists them",
+                              client_meant(c));
+}
+
 /* Finds the newest job of the caller. */
 static int find_last(struct daemon_client *c, json_t *found, struct err *e)
 {
@@ -165,6 +184,8 @@ static int find_last(struct daemon_client *c, json_t *found, struct err *e)
     strbuf_free(&path);
     if (rc < 0 || json_array_size(found) > 0)
         return rc < 0 ? -1 : jobs_name_subscription(c, found, e);
+    if (jobs_check_subscription(c, e) < 0)
+        return -1;
     return err_set(e, ERR_CONFIG, NULL,
                    "`-` is your last job, and you have no job %s%.100s; `batchaid jobs` lists the "
                    "jobs that you may see",
@@ -214,6 +235,8 @@ static int find_named(struct daemon_client *c, const char *name, char *const par
     if (rc < 0)
         return -1;
     size_t stem = index_at(name);
+    if (json_array_size(found) == 0 && jobs_check_subscription(c, e) < 0)
+        return -1;
     if (json_array_size(found) == 0 && stem)
         return err_set(e, ERR_CONFIG, NULL,
                        "'%.200s' is an index of an array, and no job; its output: batchaid logs "

@@ -136,6 +136,13 @@ def test_completion_offers_no_word_out_of_a_name(both):
     both.daemon.call("DELETE", f"/batchaid/subscriptions/{named}", expect=204)
 
 
+@pytest.mark.parametrize("command", [["cancel", "--mine"], ["cancel", "--queued"], ["logs", "-"], ["job", "serve"], ["get", "serve[3]"]])
+@pytest.mark.parametrize("id", ["nonsense", "00000000-0000-0000-0000-00000000dead", "a/b?c"])
+def test_a_subscription_that_does_not_exist_is_named(both, command, id):
+    done = both.run(*command, "--subscription", id, check=False)
+    assert done.returncode == 1 and f"there is no subscription '{id}' that you may see; `batchaid subscription list`" in done.stderr
+
+
 def test_who_detaches_reads_how_to_cancel_that_job(both):
     both.twins("serve")
     ours, theirs = pty.openpty()
