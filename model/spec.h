@@ -304,8 +304,8 @@ bool container_name_valid(const char *name);
 /* The rules as texts that follow "must be" in messages. */
 extern const char account_name_rule[], share_name_rule[], container_name_rule[];
 
-/* Splits the URL of a share ("http(s)://ACCOUNT.file.SUFFIX/SHARE", or with the account in the
- * path). -1: it is not such a URL. */
+/* Splits the URL of a share ("http(s)://ACCOUNT.file.SUFFIX/SHARE" or
+ * "http(s)://HOST/files/ACCOUNT/SHARE"). -1: the URL has neither form. */
 int file_share_from_url(struct arena *a, const char *url, const char **account,
                         const char **share) MUST_CHECK;
 

@@ -37,7 +37,7 @@ int st_batch_account_list(struct storage *, struct arena *, const struct st_filt
  * if the account has a pool of this name. */
 int st_batch_pool_insert(struct storage *, const struct batch_pool *p, const char *secrets,
                          int64_t *id, struct err *);
-enum batch_pool_property { /* the properties in filters of lists */
+enum batch_pool_property { /* the pool properties that the $filter of a list may name */
                            BATCH_POOL_ID,
                            BATCH_POOL_STATE,
                            BATCH_POOL_STATE_TIME,

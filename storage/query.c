@@ -237,8 +237,8 @@ static int refuse_value(struct q *q, const struct st_row *row, const struct st_c
     int64_t v = sqlite3_column_int64(q->s, q->col - 1);
     const char *key = (const char *)sqlite3_column_text(q->s, 0);
     LOG_ERROR(q->st->log, "db.bad_value", LF_STR("table", name.table),
-              LF_STR("column", name.column), LF_INT("value", v), LF_STR("row", first.table),
-              LF_STR("id", key));
+              LF_STR("column", name.column), LF_INT("value", v), LF_STR("key_table", first.table),
+              LF_STR("key", key));
     err_set(e, ERR_STORAGE, NULL,
             "The database is damaged: %s.%s has the invalid value %lld in the row of %s %s; "
             "restore it from a backup.",

@@ -87,8 +87,9 @@ struct testing_strict *testing_strict_create(struct storage *st, const struct ac
 void testing_strict_free(struct testing_strict *s);
 /* The delays for code that delays operations; returns NULL if `s` is NULL. Lives as long as `s`. */
 const struct pace *testing_strict_pace(const struct testing_strict *s);
-/* Forgets the profile of a subscription; NULL: all profiles. If it returns true, the caller must
- * call wakes_pace_changed(). */
+/* Removes the profile of a subscription and its counts. NULL: of all subscriptions, and restores
+ * the general profile of the daemon's start. If it returns true, the caller must call
+ * wakes_pace_changed(). */
 bool testing_strict_clear(struct testing_strict *s, const char *subscription);
 
 /* reset.c: forgets faults, rules, strict mode and counts of a subscription; NULL: of all

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the files of storage/folders/. A piece of work (struct folder_job) belongs to the loop,
- * except while a worker is in its step(): then the worker owns the data of the kind, and the loop
- * may touch `job.base` only. A step touches neither files nor share, because it may outlive both in
- * a call that hangs.
+ * Shared by the files of storage/folders/. A piece of work (struct folder_job) belongs to the loop.
+ * While a worker runs its step(), the worker owns the struct that contains it (struct act, for
+ * example); the loop may then use only those members of struct folder_job that are "owned by the
+ * loop" below. A step uses neither struct files nor struct folder_share: a step that hangs may
+ * outlive both.
  */
 #ifndef STORAGE_FOLDERS_FILES_PRIV_H
 #define STORAGE_FOLDERS_FILES_PRIV_H
@@ -45,8 +46,10 @@ struct folder_job {
     bool lets_go;
     enum job_reach reach; /* owned by the loop */
     bool has_worker;      /* owned by the loop */
-    bool prompt;          /* the loop runs its step now */
-    bool slow;            /* the step needs a worker, although its kind is quick */
+    bool prompt;          /* owned by the loop, which runs its step now */
+    /* owned by the worker until the step ends: the step needs a worker, although its kind is
+     * quick */
+    bool slow;
 };
 
 /* Freeing this many bytes in memory takes some 4 ms. */

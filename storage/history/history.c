@@ -145,7 +145,7 @@ static void tell(struct history *s)
         LOG_WARN(s->c.log, "samples.not_written", LF_STR("path", s->path),
                  LF_STR("why", b->why.msg));
     else if (b->rc == 0 && s->told_failed)
-        LOG_INFO(s->c.log, "samples.written_again", LF_STR("path", s->path));
+        LOG_INFO(s->c.log, "samples.writing_resumed", LF_STR("path", s->path));
     s->told_failed = b->rc < 0;
 }
 

@@ -132,7 +132,7 @@ static int place(struct keep *k, const char *from, struct err *e)
     char *to = fs_join(k->p->dir, name);
     int rc = rename(from, to) == 0 && sync_folder(k->p) == 0
                  ? 0
-                 : err_set(e, ERR_IO, NULL, "The archive cannot be kept: %s.", strerror(errno));
+                 : err_set(e, ERR_IO, NULL, "The archive cannot be stored: %s.", strerror(errno));
     free(to);
     return rc;
 }

@@ -130,8 +130,8 @@ static bool copies_at_once(const struct blob_copy *c)
     return c->status == 202 && says && strcasecmp(says, "true") == 0;
 }
 
-/* Sets the copy's tier: the tier of the request, or else the source's. Only Copy Blob can copy an
- * archived blob; the copy is rehydrated. */
+/* Sets the copy's tier: the tier of the request, or else the source's. An archived source is
+ * refused, except by an asynchronous Copy Blob: then the copy is rehydrated. */
 static int read_tier(struct blob_copy *c, struct err *e)
 {
     struct request *r = c->r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The state machine of leases (leases.h has its picture), and the replies to each transition. The
- * row has the state when it was last changed; the present state depends on the time that has passed
- * since. On the loop's thread.
+ * row stores the state as of the last change of the lease; the present state is computed from that
+ * state and the time that has passed since. On the loop's thread.
  */
 #include "api/plane/storage/leases.h"
 

@@ -89,7 +89,8 @@ static int find(const struct seed *seed, struct request *r, const struct seed_st
     int rc = st_batch_account_by_name(st, &r->arena, app->above->name, &b, e);
     if (rc > 0)
         rc = st_batch_application_get(st, &r->arena, b.id, app->name, x, e);
-    return rc == 0 ? err_set(e, ERR_INTERNAL, NULL, "The application is not there.") : rc;
+    return rc == 0 ? err_set(e, ERR_INTERNAL, NULL, "The application does not exist any more.")
+                   : rc;
 }
 
 int seed_package_then(const struct seed *seed, struct request *r, const struct seed_step *s,

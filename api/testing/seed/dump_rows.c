@@ -39,8 +39,10 @@ static void add_time(json_t *into, const char *name, int64_t us)
 /* Fails if a row was not found (0), because its GET has just returned it. */
 static int found(int rc, struct err *e)
 {
-    return rc == 0 ? err_set(e, ERR_INTERNAL, NULL, "A resource of the dump is not there.")
-                   : (rc > 0) - 1;
+    return rc == 0
+               ? err_set(e, ERR_INTERNAL, NULL,
+                         "A resource that was just listed for the dump does not exist any more.")
+               : (rc > 0) - 1;
 }
 
 static int find_account(struct dumping *d, const char *name, struct storage_account *out,

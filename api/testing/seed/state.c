@@ -172,7 +172,7 @@ int seed_job_then(const struct seed *seed, struct request *r, const struct seed_
                             "queued, running, terminating, succeeded or failed", e);
     int rc = st_job_find(st, &r->arena, &scope, s->name, &j, e);
     if (rc <= 0)
-        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The job is not there.");
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The job does not exist any more.");
     if (t.guid && st_job_set_guid(st, j.id, t.guid, e) < 0)
         return -1;
     return move_job(st, &r->arena, &j, &t, (enum exec_state)to, e);

@@ -48,7 +48,7 @@ static int find_batch_job(const struct seed *seed, struct request *r, const stru
     if (rc > 0)
         rc = st_batch_job_get(st, &r->arena, b.id, seed_step_in(s, SEED_BATCH_JOB)->name, j, e);
     if (rc == 0)
-        err_set(e, ERR_INTERNAL, NULL, "The job is not there.");
+        err_set(e, ERR_INTERNAL, NULL, "The job does not exist any more.");
     return rc > 0 ? 0 : -1;
 }
 
@@ -342,7 +342,7 @@ int seed_batch_task_then(const struct seed *seed, struct request *r, const struc
         return -1;
     int rc = st_batch_task_get(st, &r->arena, j.id, s->name, &task.row, e);
     if (rc <= 0)
-        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The task is not there.");
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The task does not exist any more.");
     task.pool = j.pool_name;
     task.to = (enum batch_task_state)to;
     if (judge_end(&r->arena, &task, &t, e) < 0 || move_task(st, &r->arena, &task, &t, e) < 0)
@@ -389,7 +389,8 @@ int seed_schedule_last(const struct seed *seed, struct request *r, const struct 
     if (rc > 0)
         rc = st_batch_schedule_get(st, &r->arena, b.id, s->name, &x, e);
     if (rc <= 0)
-        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The job schedule is not there.");
+        return rc < 0 ? -1
+                      : err_set(e, ERR_INTERNAL, NULL, "The job schedule does not exist any more.");
     const struct st_schedule_move m = {.id = x.id,
                                        .from = BATCH_SCHEDULE_ACTIVE,
                                        .to = t.to,

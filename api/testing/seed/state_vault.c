@@ -39,7 +39,7 @@ static int find_vault(const struct seed *seed, struct request *r, const struct s
 {
     const char *name = seed_step_in(s, SEED_VAULT)->name;
     int rc = st_vault_get(seed->arm.storage, &r->arena, name, v, e);
-    return rc == 0 ? err_set(e, ERR_INTERNAL, NULL, "The vault is not there.") : rc;
+    return rc == 0 ? err_set(e, ERR_INTERNAL, NULL, "The vault does not exist any more.") : rc;
 }
 
 int seed_vault_last(const struct seed *seed, struct request *r, const struct seed_step *s,
@@ -75,7 +75,7 @@ int seed_group_last(const struct seed *seed, struct request *r, const struct see
     }
     int rc = st_group_get(seed->arm.storage, &r->arena, s->subscription, s->name, &g, e);
     if (rc <= 0)
-        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The group is not there.");
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The group does not exist any more.");
     if (st_remove(seed->arm.storage, RES_GROUP, g.id, r->now_us, e) == 0)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "deleted",
@@ -135,7 +135,7 @@ int seed_secret_then(const struct seed *seed, struct request *r, const struct se
         return -1;
     int rc = st_secret_get(st, &r->arena, v.id, s->name, &k, e);
     if (rc <= 0)
-        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The secret is not there.");
+        return rc < 0 ? -1 : err_set(e, ERR_INTERNAL, NULL, "The secret does not exist any more.");
     if (st_secret_version_list(st, &r->arena, k.id, &(struct st_page){.limit = (int)most}, &rows,
                                e) < 0 ||
         name_versions(st, s, rows.items, rows.n, e) < 0)

@@ -95,7 +95,8 @@ struct seed_steps {
     struct seed_path at; /* the place of the error */
 };
 
-/* `subscription`: the subscription of the groups that are at the top of the seed. */
+/* `subscription`: the subscription of the groups and roles at the top of the seed, outside of its
+ * "subscriptions". */
 int seed_steps_read(struct arena *a, const json_t *tree, const char *subscription,
                     struct seed_steps *out, struct err *e) MUST_CHECK;
 /* Returns the step of kind `kind` among `s` and its parents. */

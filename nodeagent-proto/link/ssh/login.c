@@ -123,12 +123,11 @@ static enum ssh_step refuse_new(struct ssh *l, const struct known_hosts *k)
 static enum ssh_step refuse_changed(struct ssh *l, const struct known_hosts *k)
 {
     struct strbuf remedy = STRBUF_INIT;
-    strbuf_printf(
-        &remedy,
-        "the connection may be intercepted; if the machine was reinstalled, remove its line "
-        "from %s: ssh-keygen -R '%s' -f %s",
-        l->known_hosts, k->name, l->known_hosts);
-    (void)ssh_fail(l, ERR_NODE, remedy.s, "it has changed: %s was recorded, the host shows %s",
+    strbuf_printf(&remedy,
+                  "the connection may be intercepted; if the machine was reinstalled, remove its "
+                  "recorded key from %s: ssh-keygen -R '%s' -f %s",
+                  l->known_hosts, k->name, l->known_hosts);
+    (void)ssh_fail(l, ERR_NODE, remedy.s, "the key has changed: %s was recorded, the host shows %s",
                    k->old, k->shown);
     strbuf_free(&remedy);
     return SSH_FAILED;

@@ -504,7 +504,7 @@ static void wake_fed(struct batch_front *f)
 {
     struct err e;
     if (wake_listed(f->wakes, &woken_run, st_batch_task_over, &e) < 0)
-        LOG_ERROR(f->log, "batch_task.not_listed", LF_STR("why", e.msg));
+        LOG_ERROR(f->log, "batch_task.ended_runs_not_read", LF_STR("why", e.msg));
 }
 
 void dispatcher_begin(struct batch_front *f)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that a front runs unchanged, without a shell and without a toolkit.
+ * Plans a run whose command line is started as it was given, without a shell and without a toolkit.
+ * A coordination command may precede it on each node.
  */
 #include "scheduler/run/launch/toolkit.h"
 

@@ -107,7 +107,7 @@ def test_each_kind_of_trouble_has_its_row_and_its_remedy(check, machine, tmp_pat
         "no-such-machine.invalid": ([], "DNS", "no", ["looking up the name", "check the name"]),
         f"127.0.0.1:{closed}": (["DNS"], "TCP", "no", ["refused", "check that sshd runs there"]),
         f"127.0.0.1:{port}": (["DNS", "TCP"], "HOSTKEY", "no", ["no answer in 4 s", "SSH server"]),
-        changed.name: (["DNS", "TCP"], "HOSTKEY", "changed", ["it has changed", "remove its line from"]),
+        changed.name: (["DNS", "TCP"], "HOSTKEY", "changed", ["the key has changed", "remove its recorded key from"]),
         wrong.name: (["DNS", "TCP", "HOSTKEY"], "LOGIN", "no", ["refused for user", "authorized_keys"]),
     }
     for name, (good, bad, word, words) in expected.items():

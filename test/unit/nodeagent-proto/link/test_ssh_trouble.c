@@ -104,8 +104,9 @@ READY_SSH_TEST(test_host_key_changed)
     assert_int_equal(stat(s->known_hosts, &before), 0);
     assert_int_equal(before.st_mode & 0777, 0600);
     new_host_key(s);
-    ssh_must_fail(s, "checking the host key: it has changed: SHA256:|was recorded|shows SHA256:|"
-                     "the connection may be intercepted|known_hosts: ssh-keygen -R '[127.0.0.1]:");
+    ssh_must_fail(s,
+                  "checking the host key: the key has changed: SHA256:|was recorded|shows SHA256:|"
+                  "the connection may be intercepted|known_hosts: ssh-keygen -R '[127.0.0.1]:");
     const char *first = strstr(s->f.why.msg, "SHA256:"), *second = strstr(first + 1, "SHA256:");
     assert_non_null(second);
     assert_int_not_equal(strncmp(first, second, 50), 0);
@@ -140,7 +141,7 @@ SSH_TEST(test_host_key_of_another_type)
         (char *[]){"/usr/bin/ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", path, NULL}, log);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     start_sshd(s, "");
-    ssh_must_fail(s, "it has changed: SHA256:");
+    ssh_must_fail(s, "the key has changed: SHA256:");
     unlink(s->known_hosts);
     ssh_ready(s);
     close_link(&s->f);
