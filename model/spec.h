@@ -309,6 +309,10 @@ extern const char account_name_rule[], share_name_rule[], container_name_rule[];
 int file_share_from_url(struct arena *a, const char *url, const char **account,
                         const char **share) MUST_CHECK;
 
+/* The name of a container, which a mount of a pool may also give as "http(s)://HOST/CONTAINER", as
+ * a test of azure-batch does; any other text is returned as it is. */
+const char *container_from_text(struct arena *a, const char *text);
+
 /* Finds the volume that contains a path such as "$AZ_BATCHAI_MOUNT_ROOT/external/logs". Returns
  * NULL if no volume does, or if the path contains "..". Such paths begin with a variable, as $NAME
  * or ${NAME}: the front's VAR_POOL_MOUNTS for `pool_mounts`, VAR_RUN_MOUNTS for `run_mounts`. *rest

@@ -90,14 +90,23 @@ static const char *url_path(const char *host)
     return n > 0 && host[n] == '/' ? host + n + 1 : NULL;
 }
 
+static const char *url_host(const char *url)
+{
+    return strncasecmp(url, "https://", 8) == 0  ? url + 8
+           : strncasecmp(url, "http://", 7) == 0 ? url + 7
+                                                 : NULL;
+}
+
+const char *container_from_text(struct arena *a, const char *text)
+{
+    const char *host = text ? url_host(text) : NULL, *path = host ? url_path(host) : NULL;
+    const char *name = path ? last_segment(a, path) : NULL;
+    return name ? name : text;
+}
+
 int file_share_from_url(struct arena *a, const char *url, const char **account, const char **share)
 {
-    if (!url)
-        return -1;
-    const char *host = strncasecmp(url, "https://", 8) == 0  ? url + 8
-                       : strncasecmp(url, "http://", 7) == 0 ? url + 7
-                                                             : NULL;
-    const char *path = host ? url_path(host) : NULL;
+    const char *host = url ? url_host(url) : NULL, *path = host ? url_path(host) : NULL;
     if (!path)
         return -1;
     size_t label = account_length(host);

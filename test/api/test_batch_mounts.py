@@ -89,6 +89,15 @@ def test_another_mounts_what_is_not_his_only_with_a_key(ground, victim, bob, the
     assert asked(blobs_of(victim.name, accountKey=right)).status in (200, 201)
 
 
+def test_a_container_may_be_named_by_its_url(ground, victim, bob):
+    mount = blobs_of(victim.name, accountKey=victim.keys(victim.name)[0])
+    mount[0]["azureBlobFileSystemConfiguration"]["containerName"] = f"https://{victim.name}.blob.core.windows.net:443/box"
+    assert as_person(ground, bob, "POST", "/pools", pool(mount)).status == 201
+    mount[0]["azureBlobFileSystemConfiguration"]["containerName"] += "/deeper"
+    refused = as_person(ground, bob, "POST", "/pools", pool(mount))
+    assert refused.status == 400 and "3 to 63 lower-case letters" in refused.text
+
+
 @pytest.mark.parametrize("version", ["2022-10-01", "2024-07-01"])
 def test_so_it_is_in_the_resource_manager(ground, victim, bob, version):
     def put(mounts, method="PUT", name="managed"):

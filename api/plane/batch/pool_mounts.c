@@ -62,7 +62,8 @@ static bool share_of(struct request *r, const struct accepted *b, const struct p
     struct share_name low;
     struct mount_volume v = {.kind = m->blobs ? MOUNT_BLOBS : MOUNT_FILE_SHARE,
                              .account = text_of(m->doc, "accountName"),
-                             .share = text_of(m->doc, "containerName"),
+                             .share =
+                                 container_from_text(&r->arena, text_of(m->doc, "containerName")),
                              .key = secret_of(r, b, m, "accountKey")};
     const char *url = text_of(m->doc, "azureFileUrl");
     if (!m->blobs && (!url || file_share_from_url(&r->arena, url, &ignored, &v.share) < 0))

@@ -63,7 +63,7 @@ static struct mount_volume volume_of(struct arena *a, const struct batch_mount *
     struct mount_volume v = {.relative_path = m->path, .account = m->account, .key = m->key};
     if (m->container) {
         v.kind = MOUNT_BLOBS;
-        v.share = m->container;
+        v.share = container_from_text(a, m->container);
     } else if (m->url) {
         const char *account;
         v.kind = MOUNT_FILE_SHARE;

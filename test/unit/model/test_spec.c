@@ -131,6 +131,23 @@ ARENA_TEST(share_urls)
     }
 }
 
+ARENA_TEST(names_of_containers_and_their_urls)
+{
+    static const char *const cases[][2] = {
+        {"box", "box"},
+        {"https://acct.blob.core.windows.net:443/box", "box"},
+        {"http://127.0.0.1/box/", "box"},
+        {"https://acct.blob.core.windows.net/box/dir",
+         "https://acct.blob.core.windows.net/box/dir"},
+        {"https://acct.blob.core.windows.net/", "https://acct.blob.core.windows.net/"},
+        {"https:///box", "https:///box"},
+        {"a/b", "a/b"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(container_from_text(a, cases[i][0]), cases[i][1]);
+    assert_null(container_from_text(a, NULL));
+}
+
 ARENA_TEST(paths_on_mounts)
 {
     static struct mount_volume cluster[] = {
