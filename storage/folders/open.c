@@ -13,6 +13,7 @@
 
 #include "lib/arena.h"
 #include "lib/container.h"
+#include "lib/fs.h"
 #include "storage/folders/files_priv.h"
 #include "storage/folders/place_priv.h"
 
@@ -56,7 +57,9 @@ static bool open_step(struct folder_job *job)
 {
     struct open_job *o = CONTAINER_OF(job, struct open_job, job);
     struct file_start *s = &o->start;
-    s->fault = place_open(o->folder, o->path, O_RDONLY, &o->fd, &s->facts);
+    s->fault = fs_path_is_safe(o->path)
+                   ? place_open(o->folder, o->path, O_RDONLY, &o->fd, &s->facts)
+                   : FILE_BAD_NAME;
     o->error = errno;
     if (!s->fault)
         s->fault = fault_of(o->error = read_start(o));

@@ -3,12 +3,16 @@
 
 import base64
 import hashlib
+import hmac
+from datetime import datetime, timedelta, timezone
+from urllib.parse import urlencode
 
 import pytest
 from azure.core import MatchConditions
 from azure.storage.blob import BlobBlock, BlobClient
 from support.blobs import call, client, container, daemon, may_read, put, refused  # noqa: F401 fixtures
 from support.crc64 import crc64
+from support.storage import ACCOUNT, KEY
 
 SAME = MatchConditions.IfNotModified
 BYTES = bytes(range(256)) * 1200  # more than a piece
@@ -134,3 +138,35 @@ def test_a_source_of_any_size_up_to_the_limit(daemon, container, log):
     assert refused(log.append_block_from_url, url) == "RequestBodyTooLarge"
     log.append_block_from_url(url, source_offset=0, source_length=5 << 20)
     assert BlobClient.from_blob_url(log.url + "?" + may_read(container)).get_blob_properties().size == 5 << 20
+
+
+def may_read_directory(container, directory):
+    """The query of a URL that reads the directory's blobs."""
+    end = f"{datetime.now(timezone.utc) + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
+    place = f"/blob/{ACCOUNT}/{container.container_name}/{directory}"
+    text = "\n".join(["r", "", end, place, "", "", "", "2020-02-10", "d", *[""] * 6])
+    mac = hmac.new(base64.b64decode(KEY), text.encode(), hashlib.sha256).digest()
+    return urlencode({"sv": "2020-02-10", "sr": "d", "sdd": 1, "sp": "r", "se": end, "sig": base64.b64encode(mac)})
+
+
+def test_a_directorys_signature_reads_no_blob_beside_it(daemon, container, call, log, put):
+    put("dir/open", b"open")
+    put("secret", b"secret")
+    at, signature = f"{daemon.blob.url}/{container.container_name}", may_read_directory(container, "dir")
+    assert call("PUT", "/log?comp=appendblock", x_ms_copy_source=f"{at}/dir/open?{signature}").status == 201
+    for beside in ("dir/../secret", "dir/x/../../secret", "dir/./../secret"):
+        got = call("PUT", "/log?comp=appendblock", x_ms_copy_source=f"{at}/{beside}?{signature}")
+        assert (got.status, got.code) == (404, "CannotVerifyCopySource"), beside
+        got = call("PUT", "/block?comp=block&blockid=MQ%3D%3D", x_ms_copy_source=f"{at}/{beside}?{signature}")
+        assert (got.status, got.code) == (404, "CannotVerifyCopySource"), beside
+    assert log.download_blob().readall() == b"open"
+
+
+def test_a_path_that_leads_to_a_blobs_file_is_not_the_blob(daemon, container, call, log, put):
+    put("d/f", b"cold", x_ms_access_tier="Archive")
+    at = f"{daemon.blob.url}/{container.container_name}"
+    for path, code in (("d/f", "BlobArchived"), ("d//f", "CannotVerifyCopySource"), ("d/./f", "CannotVerifyCopySource")):
+        assert call("PUT", "/log?comp=appendblock", x_ms_copy_source=f"{at}/{path}?{may_read(container)}").code == code
+    put("d//f", b"another")
+    assert call("PUT", "/log?comp=appendblock", x_ms_copy_source=f"{at}/d//f?{may_read(container)}").status == 201
+    assert log.download_blob().readall() == b"another"

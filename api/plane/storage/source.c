@@ -267,6 +267,8 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
     rc = find_item(r, &u, out, &item, e);
     if (rc < 0)
         return -1;
+    if (!(rc > 0 && item.aside) && !storage_path_is_file(out->path))
+        return is_not_there(e, "The specified resource does not exist");
     out->item = rc > 0 ? item : (struct share_item){.lease_state = LEASE_AVAILABLE};
     if (rc > 0 && item.aside) {
         out->folder = arena_printf(&r->arena, "%s/%s", azstorage_of(r)->storage_dir, account.name);

@@ -247,9 +247,7 @@ static struct archived_blob archived_of(const struct share_item *i)
     return (struct archived_blob){i->path, (uint64_t)i->inode, (uint64_t)i->size, i->mtime_ns};
 }
 
-/* Whether a path can be a file of the folder. False for dir//f: the folder would open it as dir/f,
- * which has another row, and maybe another tier. */
-static bool can_be_file(const char *path)
+bool storage_path_is_file(const char *path)
 {
     return fs_path_is_safe(path) && strcmp(path, ".") != 0;
 }
@@ -263,7 +261,7 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct u
     int rc = st_item_get(z->storage, a, share->id, path, &item, e);
     if (rc < 0)
         return -1;
-    if (!(rc == 1 && item.aside) && !can_be_file(path))
+    if (!(rc == 1 && item.aside) && !storage_path_is_file(path))
         return not_there(e);
     *out = (struct blob_place){.archived = NULL};
     if (rc == 1 && item.aside)

@@ -32,6 +32,9 @@ struct storage_url {
  * NULL: not known). -1: the text is no URL of a file or blob. Texts are in the arena. */
 int storage_url_split(struct arena *a, const char *text, const char *own, enum share_kind kind,
                       struct storage_url *out) MUST_CHECK;
+/* Whether a path can be a file of the folder. False for dir//f and dir/../f: the folder would open
+ * dir/f or f, which has another row, other rights, and maybe another tier. */
+bool storage_path_is_file(const char *path);
 /* A URL, and the share or container that it names. Everything is borrowed. */
 struct url_target {
     const struct storage_url *u;
