@@ -4,6 +4,8 @@
 import base64
 import hashlib
 import hmac
+import os
+import threading
 from datetime import datetime, timedelta, timezone
 from urllib.parse import urlencode
 
@@ -13,6 +15,7 @@ from azure.storage.blob import BlobBlock, BlobClient
 from support.blobs import call, client, container, daemon, may_read, put, refused  # noqa: F401 fixtures
 from support.crc64 import crc64
 from support.storage import ACCOUNT, KEY
+from support.waiting import wait_for
 
 SAME = MatchConditions.IfNotModified
 BYTES = bytes(range(256)) * 1200  # more than a piece
@@ -170,3 +173,26 @@ def test_a_path_that_leads_to_a_blobs_file_is_not_the_blob(daemon, container, ca
     put("d//f", b"another")
     assert call("PUT", "/log?comp=appendblock", x_ms_copy_source=f"{at}/d//f?{may_read(container)}").status == 201
     assert log.download_blob().readall() == b"another"
+
+
+def test_a_source_that_becomes_shorter_while_it_is_read(daemon, container, call, log):
+    file = daemon.folder / "blobs" / container.container_name / "busy"
+    file.write_bytes(b"x" * 60_000)
+    headers = {"x_ms_copy_source": f"{daemon.blob.url}/{container.container_name}/busy?{may_read(container)}"}
+    seen = threading.Event()
+
+    def shorten_and_lengthen():
+        fd = os.open(file, os.O_RDWR)
+        while not seen.is_set():
+            os.ftruncate(fd, 0)
+            os.ftruncate(fd, 60_000)
+        os.close(fd)
+
+    job = threading.Thread(target=shorten_and_lengthen)
+    job.start()
+    try:
+        wait_for(lambda: call("PUT", "/log?comp=appendblock", **headers).code == "SourceConditionNotMet")
+    finally:
+        seen.set()
+        job.join()
+    assert call("PUT", "/log?comp=appendblock", **headers).status == 201

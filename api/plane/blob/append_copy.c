@@ -28,6 +28,7 @@ struct append_copy {
     struct source from;
     struct file_range range;
     struct file *file;      /* owned; NULL: not open */
+    bool is_read;           /* all wanted bytes were read when the file was opened */
     uint64_t since;         /* turns_now() before the source's notes were read */
     struct turn turn;       /* the source's turn, taken if the source was overwritten meanwhile */
     uint8_t md5[FILES_MD5]; /* the MD5 that the bytes must have, if has_md5 */
@@ -87,6 +88,14 @@ static int check_hashes(const struct append_copy *c, struct err *e)
     return 0;
 }
 
+static void became_shorter(struct append_copy *c)
+{
+    struct err e;
+    err_set(&e, AZSTORAGE_SOURCE_CONDITION, NULL,
+            "The source has become shorter while it was read.");
+    fail(c, &e);
+}
+
 static void take(struct append_copy *c, const char *bytes, size_t n);
 
 static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
@@ -98,9 +107,7 @@ static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
                 "The source cannot be read: %s.", why->msg);
         fail(c, &e);
     } else if (n == 0) {
-        err_set(&e, AZSTORAGE_SOURCE_CONDITION, NULL,
-                "The source has become shorter while it was read.");
-        fail(c, &e);
+        became_shorter(c);
     } else {
         take(c, bytes, n);
     }
@@ -116,7 +123,9 @@ static void take(struct append_copy *c, const char *bytes, size_t n)
     strbuf_add(raw, bytes, n);
     hash(c, bytes, n);
     uint64_t left = c->range.len - raw->len;
-    if (left > 0) {
+    if (left > 0 && c->is_read) {
+        became_shorter(c);
+    } else if (left > 0) {
         file_read(c->file, c->range.offset + raw->len, left < piece ? (size_t)left : piece,
                   on_piece, c);
     } else if (check_hashes(c, &e) < 0) {
@@ -180,6 +189,7 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
     } else if (check_source(c, &start->facts, &e) < 0) {
         fail(c, &e);
     } else {
+        c->is_read = start->is_all;
         bool fits = start->range.offset == c->range.offset && start->n <= c->range.len;
         take(c, start->bytes ? start->bytes : "", fits ? start->n : 0);
     }
