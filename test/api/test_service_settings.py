@@ -18,7 +18,8 @@ from azure.storage.fileshare import RetentionPolicy as FileRetention
 from azure.storage.fileshare import ShareProtocolSettings, ShareServiceClient, ShareSmbSettings, SmbMultichannel
 from support.accounts import Accounts
 from support.blobs import client, daemon  # noqa: F401 fixtures
-from support.storage import ACCOUNT, KEY
+from support.storage import ACCOUNT, KEY, StorageDaemon
+from support.two_parts import TwoParts
 
 SERVICE = "/?restype=service&comp=properties"
 
@@ -201,3 +202,14 @@ def test_a_rule_for_all_origins_says_so_and_knows_nobody(daemon, shared):
     got = preflight(daemon.blob, "https://any.example", "HEAD").headers
     assert (got["Access-Control-Allow-Origin"], got["Access-Control-Allow-Credentials"]) == ("*", None)
     assert got["Access-Control-Allow-Methods"] == "HEAD"
+
+
+def test_settings_that_arrive_after_the_end_of_their_account_are_refused():
+    settings = document("<Cors/>")
+    with StorageDaemon() as d:
+        late = TwoParts(d.blob, "PUT", SERVICE, len(settings))
+        path = f"/subscriptions/{d.subscription}/providers/Microsoft.Storage/storageAccounts"
+        (account,) = d.call("GET", path, api_version="2018-07-01", expect=200).json["value"]
+        d.call("DELETE", account["id"], api_version="2018-07-01", expect=200)
+        got = late.send(settings)
+        assert (got.status, got.code) == (404, "ResourceNotFound") and ACCOUNT.encode() in got.body

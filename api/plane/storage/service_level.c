@@ -53,13 +53,24 @@ static int store(struct request *r, struct storage_account *s, const json_t *doc
     return st_account_update(azstorage_of(r)->storage, s, e);
 }
 
+/* Reads the account's row again, because it may have changed or gone since the access check. */
+static int find_again(struct request *r, struct storage_account *out, struct err *e)
+{
+    const struct storage_account *was = &grant_of(r)->account;
+    int rc = st_account_by_id(azstorage_of(r)->storage, &r->arena, was->id, out, e);
+    if (rc == 0)
+        return err_set(e, AZSTORAGE_NO_ACCOUNT, NULL,
+                       "The storage account '%.60s' was deleted while the request came.",
+                       was->name);
+    return rc < 0 ? -1 : 0;
+}
+
 struct replied *plane_set_service(struct request *r)
 {
     struct err e;
-    /* read again, because the row may have changed since the access check */
     struct storage_account s;
     enum sas_service service = grant_of(r)->plane->service;
-    if (st_account_by_id(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, &s, &e) <= 0)
+    if (find_again(r, &s, &e) < 0)
         return reply_err(r, &e);
     const char *text = *settings_of(&s, service);
     json_auto_t *doc = text ? json_loads(text, 0, NULL) : json_object();
