@@ -7,6 +7,7 @@
  */
 #include "storage/folders/unfinished_priv.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -501,6 +502,17 @@ static enum file_fault into_directory(struct unfinished *u, bool *existed)
     close(dir);
     errno = error;
     return fault;
+}
+
+void unfinished_move(struct unfinished *u, const struct file_place *to)
+{
+    assert(u->above < 0); /* only a small file keeps the directory of its place open */
+    free(u->share);
+    free(u->path);
+    u->share = xstrdup(to->share);
+    u->path = xstrdup(to->path);
+    if (u->fault == FILE_IS_DIRECTORY || u->fault == FILE_PARENT_MISSING)
+        u->fault = FILE_FINE;
 }
 
 /* Call after the last byte: compares the hashes with the expected ones. */

@@ -68,6 +68,9 @@ enum file_fault unfinished_grow(struct unfinished *u, const char *bytes, size_t 
                                 struct file_result *r);
 /* Syncs finished files whose sync was delayed, and closes them. Returns errno. */
 int unfinished_settle_all(struct unfinished *const *all, size_t n);
+/* Chooses another place, and forgets a fault of the present one. Does not block; for the loop,
+ * while no worker uses the file. */
+void unfinished_move(struct unfinished *u, const struct file_place *to);
 /* Removes a file that is not in its place. Closes, so it may hang. */
 void unfinished_give_up(struct unfinished *u);
 /* Frees a file that was abandoned or never begun. */

@@ -380,6 +380,12 @@ void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, 
     job_begin_in(u->share, &j->act.job);
 }
 
+void upload_move(struct file_upload *u, const struct file_place *to)
+{
+    assert(!u->busy && !u->hashing && !u->ended);
+    unfinished_move(u->file, to);
+}
+
 static enum file_fault run_stage_begun(struct act *a)
 {
     struct unfinished *file = file_of(a);

@@ -62,6 +62,11 @@ void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, 
 /* The first half of upload_finish(): all bytes are on disk, and the file has its final inode, size
  * and times; `r` has these and the MD5. */
 void upload_stage(struct file_upload *u, const uint8_t *md5, files_changed cb, void *ctx);
+/* Chooses another place for the file, before upload_finish(), or after upload_finish() has failed
+ * with FILE_IS_DIRECTORY or FILE_PARENT_MISSING; a staged file must be staged again. The place may
+ * be in another folder: upload_finish() fails with FILE_LEADS_OUT if that is on another file
+ * system. */
+void upload_move(struct file_upload *u, const struct file_place *to);
 /* Ends the upload; a pending call does not call back any more. An unfinished file is removed. */
 void upload_end(struct file_upload *u);
 

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import http.client
 from email.utils import formatdate
+from tempfile import TemporaryDirectory
 
 import pytest
 from azure.storage.blob import BlobPrefix, StandardBlobTier
@@ -39,6 +40,32 @@ def test_a_blob_that_is_sent_while_its_container_goes_is_not_in_the_next_one(dae
     assert (got.status, got.code) == (404, "ContainerNotFound")
     assert daemon.blob.call("HEAD", "/short/b").status == 404
     daemon.blob.call("DELETE", "/short?restype=container")
+
+
+@pytest.mark.parametrize("name, other", [("a", "a/b"), ("z/y", "z"), ("z/x/y", "z/x")])
+def test_a_large_blob_whose_place_is_taken_while_it_comes_is_there(daemon, container, call, put, name, other):
+    body = b"x" * 300_000
+    late = TwoParts(daemon.blob, "PUT", f"/{container.container_name}/{name}", len(body), x_ms_blob_type="BlockBlob")
+    assert put(other, b"other").status == 201
+    assert late.send(body).status == 201
+    assert (call("GET", f"/{name}").body, call("GET", f"/{other}").body) == (body, b"other")
+    assert {b.name for b in container.list_blobs()} == {name, other}
+
+
+def test_a_large_blob_whose_place_is_taken_on_another_disk_is_sent_again(daemon, client):
+    body = b"x" * 300_000
+    with TemporaryDirectory(dir="/dev/shm") as disk:
+        place = daemon.folder / "blobs" / "elsewhere"
+        assert client.create_container("elsewhere")
+        place.rmdir()
+        place.symlink_to(disk)
+        late = TwoParts(daemon.blob, "PUT", "/elsewhere/a", len(body), x_ms_blob_type="BlockBlob")
+        assert daemon.blob.call("PUT", "/elsewhere/a/b", b"b", x_ms_blob_type="BlockBlob").status == 201
+        got = late.send(body)
+        assert (got.status, got.code) == (503, "ServerBusy")
+        assert daemon.blob.call("PUT", "/elsewhere/a", body, x_ms_blob_type="BlockBlob").status == 201
+        assert daemon.blob.call("GET", "/elsewhere/a").body == body
+        client.delete_container("elsewhere")
 
 
 def test_a_container_has_one_name(daemon, container):

@@ -62,7 +62,7 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
  * storage/shares/journal.h describes. */
 struct placing {
     struct request *r;
-    const struct blob *blob;          /* the old version's row and place */
+    struct blob *blob;                /* the old version's row; the place, which may change */
     struct share_item *item;          /* the row to write */
     struct file_upload *upload;       /* borrowed; has all bytes of the new version */
     const struct file_result *staged; /* the facts of the staged upload; NULL: not staged yet */

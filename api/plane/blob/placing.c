@@ -48,20 +48,39 @@ static void forget_old(struct placing *p, const struct file_result *f)
     blocks_remove(p->r, on_blocks_removed, p);
 }
 
+static void begin(struct placing *p);
+
+/* The file could not be put in its place. If another blob has made a directory or a file there
+ * meanwhile, puts the file into the hidden folder. */
+static void not_placed(struct placing *p, const struct err *why, const struct file_result *f)
+{
+    bool is_taken = f->fault == FILE_IS_DIRECTORY || f->fault == FILE_PARENT_MISSING;
+    struct err e;
+    if (is_taken && !p->staged && !p->blob->aside) {
+        blob_aside(p->r, p->blob);
+        begin(p);
+    } else if (f->fault == FILE_LEADS_OUT && p->blob->aside) {
+        err_set(&e, ERR_UNAVAILABLE, NULL,
+                "Another blob's name has just taken the place of the blob's file. Send the request "
+                "again.");
+        fail(p, &e);
+    } else {
+        p->done(p->ctx, why, f);
+    }
+}
+
 static void on_placed(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct placing *p = ctx;
     struct journal *j = azstorage_of(p->r)->journal;
     struct err e;
-    if (why && !journal_may_happen(j, why)) {
-        if (blob_unnote(p->r, p->blob, p->item, &e) < 0) {
-            fail(p, &e);
-            return;
-        }
-        journal_ended(j, &p->entry);
-    }
-    if (why) {
+    if (why && journal_may_happen(j, why)) {
         p->done(p->ctx, why, f);
+    } else if (why && blob_unnote(p->r, p->blob, p->item, &e) < 0) {
+        fail(p, &e);
+    } else if (why) {
+        journal_ended(j, &p->entry);
+        not_placed(p, why, f);
     } else {
         journal_ended(j, &p->entry);
         forget_old(p, f);
@@ -131,7 +150,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
     struct placing *p = ctx;
     struct err e;
     if (why) {
-        p->done(p->ctx, why, f);
+        not_placed(p, why, f);
         return;
     }
     fill(p, f);
@@ -140,6 +159,18 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
         return;
     }
     forget_old(p, f);
+}
+
+static void begin(struct placing *p)
+{
+    if (!p->staged) /* the upload may have been opened for another place */
+        upload_move(p->upload, &p->blob->at);
+    if (!journal_guards(azstorage_of(p->r)->journal))
+        upload_finish(p->upload, p->staged ? NULL : p->md5, on_finished, p);
+    else if (p->staged)
+        note(p, p->staged);
+    else
+        upload_stage(p->upload, p->md5, on_staged, p);
 }
 
 void blob_place(struct placing *p)
@@ -153,10 +184,5 @@ void blob_place(struct placing *p)
         p->before = *p->was;
         p->was = &p->before;
     }
-    if (!journal_guards(azstorage_of(p->r)->journal))
-        upload_finish(p->upload, p->staged ? NULL : p->md5, on_finished, p);
-    else if (p->staged)
-        note(p, p->staged);
-    else
-        upload_stage(p->upload, p->md5, on_staged, p);
+    begin(p);
 }

@@ -132,8 +132,8 @@ static void begin_again(struct blob_put *p)
 }
 
 /* The file could not be put. If at present another blob's name prevents a file with this name, puts
- * the blob's file into the hidden folder. For a large blob this is possible only before its upload
- * has bytes. */
+ * the blob's file into the hidden folder. If the upload of a large blob has bytes, placing.c has
+ * done so. */
 static void not_put(struct blob_put *p, const struct err *why, enum file_fault fault)
 {
     bool may_be_aside = !p->blob.aside && (p->small || p->phase == PUT_OPENING);
