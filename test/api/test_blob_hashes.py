@@ -156,3 +156,35 @@ def test_an_append_blob_begins_with_the_md5_that_it_will_have(call, container): 
     assert call("GET", "/b").body == b"bytes"
     assert call("PUT", "/b?comp=appendblock", bytes(100_000)).status == 201
     assert call("HEAD", "/b").headers["Content-MD5"] == md5(b"bytes")
+
+
+NO_MD5 = ("not base64!", base64.b64encode(b"short").decode(), md5(b"b")[:-2])
+
+
+@pytest.mark.parametrize("wrong", NO_MD5)
+def test_a_blob_gets_no_md5_that_is_none(container, call, wrong):  # noqa: F811
+    source = {"x_ms_copy_source": f"{container.url}/b?{may_read(container)}"}
+    call("PUT", "/b", b"b", x_ms_blob_type="BlockBlob")
+    for path, body, headers in (
+        ("/b?comp=properties", b"", {}),
+        ("/list?comp=blocklist", b"<BlockList/>", {}),
+        ("/copy", b"", source),
+        ("/copy", b"", {"x_ms_blob_type": "BlockBlob", **source}),
+    ):
+        got = call("PUT", path, body, x_ms_blob_content_md5=wrong, **headers)
+        assert (got.status, got.code) == (400, "InvalidMd5"), (path, headers)
+        assert call("PUT", path, body, x_ms_blob_content_md5=md5(b"b"), **headers).status in (200, 201, 202), path
+        assert call("HEAD", path.partition("?")[0]).headers["Content-MD5"] == md5(b"b")
+    assert [b.content_settings.content_md5 for b in container.list_blobs()] == [bytearray(hashlib.md5(b"b").digest())] * 3
+
+
+@pytest.mark.parametrize("wrong", NO_MD5)
+def test_a_file_gets_no_md5_that_is_none(daemon, wrong):  # noqa: F811
+    made = {"x_ms_type": "file", "x_ms_content_length": "1"}
+    daemon.file.call("PUT", "/hashed?restype=share")
+    for path, headers in (("/hashed/f", made), ("/hashed/f?comp=properties", {})):
+        got = daemon.file.call("PUT", path, x_ms_content_md5=wrong, **headers)
+        assert (got.status, got.code) == (400, "InvalidMd5"), path
+        assert daemon.file.call("PUT", path, x_ms_content_md5=md5(b"f"), **headers).status in (200, 201)
+        assert daemon.file.call("HEAD", "/hashed/f").headers["Content-MD5"] == md5(b"f")
+    daemon.file.call("DELETE", "/hashed?restype=share")

@@ -339,7 +339,7 @@ static int read_append(struct appending *x, const struct file_facts *f, struct e
                                    .wants_crc64 = true};
     if (check(x->w, f, e) < 0)
         return -1;
-    int given = blob_md5(r, "Content-MD5", x->md5, e);
+    int given = md5_read(r, "Content-MD5", x->md5, e);
     int has_crc64 = given < 0 ? -1 : blob_crc64(r, &x->what.crc64, e);
     x->what.md5 = given > 0 ? x->md5 : NULL;
     x->what.has_crc64 = has_crc64 > 0;

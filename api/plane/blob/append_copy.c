@@ -226,7 +226,7 @@ static int read_request(struct append_copy *c, struct err *e)
     if (r->raw.len > 0)
         return err_set(e, AZSTORAGE_HEADER, "Content-Length",
                        "A block that comes from a URL has no body, so Content-Length must be 0.");
-    int md5 = blob_md5(r, "x-ms-source-content-md5", c->md5, e);
+    int md5 = md5_read(r, "x-ms-source-content-md5", c->md5, e);
     int crc64 = md5 < 0 ? -1 : blob_crc64_in(r, "x-ms-source-content-crc64", &c->crc64, e);
     c->has_md5 = md5 > 0;
     c->has_crc64 = crc64 > 0;

@@ -306,9 +306,9 @@ static void set_md5(struct blob_work *w, const struct file_facts *f, const char 
 static void set_properties(struct blob_work *w, const struct file_facts *f)
 {
     struct err e;
-    const char *md5 = property_given(w->r, "x-ms-blob-", "content-md5");
-    const char *was = w->item.properties;
-    if (properties_replace(w->r, "x-ms-blob-", &w->item.properties, &e) < 0) {
+    const char *md5, *was = w->item.properties;
+    if (md5_given(w->r, "x-ms-blob-", &md5, &e) < 0 ||
+        properties_replace(w->r, "x-ms-blob-", &w->item.properties, &e) < 0) {
         refuse(w, &e);
         return;
     }

@@ -504,10 +504,10 @@ struct replied *azblocks_commit(struct request *r)
                                   .type = BLOB_BLOCK,
                                   .lease_state = LEASE_AVAILABLE,
                                   .revision = 1,
-                                  .created_us = r->now_us,
-                                  .md5 = property_given(r, "x-ms-blob-", "content-md5")}};
+                                  .created_us = r->now_us}};
     const char *tier;
-    if (blob_check_body(r, &e) < 0 || metadata_read(r, &c->item.metadata, &e) < 0 ||
+    if (blob_check_body(r, &e) < 0 || md5_given(r, "x-ms-blob-", &c->item.md5, &e) < 0 ||
+        metadata_read(r, &c->item.metadata, &e) < 0 ||
         properties_read(r, "x-ms-blob-", false, &c->item.properties, &e) < 0 ||
         tags_read_header(r, &c->item.tags, &e) < 0 || tier_read(r, &tier, &e) < 0)
         return reply_err(r, &e);

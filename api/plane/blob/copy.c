@@ -34,6 +34,7 @@ struct blob_copy {
     uint64_t since;           /* turns_now() before the source's notes were read */
     int tries;
     struct share_item item; /* the row to write */
+    const char *md5;        /* the MD5 to note, which the request gives; or NULL */
     struct file_upload *upload;
     struct turn turn;
     int status; /* status of the reply after success */
@@ -77,8 +78,7 @@ static void note_bytes(struct blob_copy *c)
 {
     const struct share_item *from = &c->from.item;
     bool same = item_is_of(from, &c->source);
-    const char *given = property_given(c->r, "x-ms-blob-", "content-md5");
-    c->item.md5 = given ? given : same ? from->md5 : NULL;
+    c->item.md5 = c->md5 ? c->md5 : same ? from->md5 : NULL;
     c->item.blocks = same ? from->blocks : NULL;
 }
 
@@ -443,7 +443,8 @@ struct replied *azblob_copy(struct request *r)
     *c = (struct blob_copy){.r = r,
                             .status = request_header(r, "x-ms-blob-type") ? 201 : 202,
                             .since = turns_now(azstorage_of(r)->turns)};
-    if (blob_of(r, &c->blob, &e) < 0 || find_source(c, &e) < 0)
+    if (blob_of(r, &c->blob, &e) < 0 || md5_given(r, "x-ms-blob-", &c->md5, &e) < 0 ||
+        find_source(c, &e) < 0)
         return reply_err(r, &e);
     const struct body_sink sink = {.take = take, .end = begin, .release = release, .ctx = c};
     return request_stream(r, &sink);

@@ -130,10 +130,6 @@ enum blob_type blob_type_of(const struct share_item *i);
 int append_count(const struct share_item *i);
 const char *blob_type_name(enum blob_type t);
 
-/* Reads an MD5 from the header `header`, such as Content-MD5. 1: the request has the header; 0: it
- * has not. */
-int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
-             struct err *e) MUST_CHECK;
 /* 1: the request has the header `name` with a CRC64; 0: it has not. */
 int blob_crc64_in(struct request *r, const char *name, uint64_t *out, struct err *e) MUST_CHECK;
 /* 1: the request has x-ms-content-crc64, and no MD5; 0: it has no CRC64. */

@@ -104,7 +104,7 @@ static int read_crc64(struct request *r, struct blob_put *p, struct err *e)
 static int read_later_md5(struct request *r, struct share_item *i, struct err *e)
 {
     uint8_t md5[FILES_MD5];
-    int given = blob_md5(r, STORED_MD5, md5, e);
+    int given = md5_read(r, STORED_MD5, md5, e);
     if (given > 0)
         i->md5 = request_header(r, STORED_MD5);
     return given < 0 ? -1 : 0;
@@ -114,9 +114,9 @@ static int read_later_md5(struct request *r, struct share_item *i, struct err *e
 static int read_md5(struct request *r, struct blob_put *p, struct err *e)
 {
     bool grows = p->item.type == BLOB_APPEND;
-    int given = blob_md5(r, "Content-MD5", p->md5, e);
+    int given = md5_read(r, "Content-MD5", p->md5, e);
     if (given == 0 && !grows)
-        given = blob_md5(r, STORED_MD5, p->md5, e);
+        given = md5_read(r, STORED_MD5, p->md5, e);
     p->has_md5 = given > 0;
     if (given < 0)
         return -1;
@@ -172,7 +172,7 @@ struct replied *azblock_put(struct request *r)
     if (blob_of(r, &p->blob, &e) < 0 || blob_check_online(r, &p->blob.item, NULL, &e) < 0 ||
         blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
         block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
-        (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0 ||
+        (given = md5_read(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0 ||
         read_frames(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);

@@ -35,22 +35,6 @@ int append_count(const struct share_item *i)
     return (int)json_integer_value(json_array_get(doc, 0));
 }
 
-int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5], struct err *e)
-{
-    const char *text = request_header(r, header);
-    size_t n;
-    if (!text)
-        return 0;
-    if (sodium_base642bin(out, FILES_MD5, text, strlen(text), NULL, &n, NULL,
-                          sodium_base64_VARIANT_ORIGINAL) == 0 &&
-        n == FILES_MD5)
-        return 1;
-    return err_set(e, AZSTORAGE_MD5, header,
-                   "The MD5 value specified in the request is invalid: '%.60s'. MD5 value must be "
-                   "128 bits and base64-encoded.",
-                   text);
-}
-
 int blob_crc64_in(struct request *r, const char *name, uint64_t *out, struct err *e)
 {
     const char *text = request_header(r, name);
@@ -83,7 +67,7 @@ int blob_check_body(struct request *r, struct err *e)
 {
     uint8_t md5[FILES_MD5], is[FILES_MD5];
     uint64_t crc64 = 0;
-    int has_md5 = blob_md5(r, "Content-MD5", md5, e);
+    int has_md5 = md5_read(r, "Content-MD5", md5, e);
     int has_crc64 = has_md5 < 0 ? -1 : blob_crc64(r, &crc64, e);
     if (has_crc64 < 0)
         return -1;

@@ -162,9 +162,9 @@ static int read_new(struct azfile_change *c, struct err *e)
     struct request *r = c->r;
     const char *old = c->item.properties, *now = old;
     if (!c->is_directory && gives_content(r)) {
-        if (properties_replace(r, "x-ms-", &now, e) < 0)
+        if (properties_replace(r, "x-ms-", &now, e) < 0 ||
+            md5_given(r, "x-ms-", &c->item.md5, e) < 0)
             return -1;
-        c->item.md5 = property_given(r, "x-ms-", "content-md5");
         item_set_file(&c->item, &c->facts);
     }
     if (smb_read(r, old ? old : "", NULL, &now, &c->mtime_ns, e) < 0)

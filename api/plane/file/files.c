@@ -54,8 +54,7 @@ static int read_item(struct azplacing *p, struct err *e)
 {
     struct request *r = p->r;
     p->item.copy = NULL;
-    p->item.md5 = property_given(r, "x-ms-", "content-md5");
-    if (metadata_read(r, &p->item.metadata, e) < 0 ||
+    if (md5_given(r, "x-ms-", &p->item.md5, e) < 0 || metadata_read(r, &p->item.metadata, e) < 0 ||
         properties_read(r, "x-ms-", false, &p->properties, e) < 0)
         return -1;
     return smb_read(r, NULL, NULL, &p->properties, &p->mtime_ns, e);

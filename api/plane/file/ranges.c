@@ -17,23 +17,6 @@
 
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
-/* Reads Content-MD5. 1: the request has it; 0: it has not. */
-static int read_md5(struct request *r, uint8_t out[FILES_MD5], struct err *e)
-{
-    const char *text = request_header(r, "Content-MD5");
-    size_t n;
-    if (!text)
-        return 0;
-    if (sodium_base642bin(out, FILES_MD5, text, strlen(text), NULL, &n, NULL,
-                          sodium_base64_VARIANT_ORIGINAL) == 0 &&
-        n == FILES_MD5)
-        return 1;
-    return err_set(e, AZSTORAGE_MD5, "Content-MD5",
-                   "The MD5 value specified in the request is invalid: '%.60s'. MD5 value must be "
-                   "128 bits and base64-encoded.",
-                   text);
-}
-
 static bool keeps_time(struct request *r)
 {
     const char *when = request_header(r, "x-ms-file-last-write-time");
@@ -103,7 +86,7 @@ static struct replied *update(struct request *r, const struct azfile *at,
 {
     struct err e;
     uint8_t md5[FILES_MD5];
-    int given = read_md5(r, md5, &e);
+    int given = md5_read(r, "Content-MD5", md5, &e);
     if (given < 0)
         return reply_err(r, &e);
     if (r->raw.len != range->len) {

@@ -108,6 +108,33 @@ static const struct {
     [PROPERTY_CACHE_CONTROL] = {"Cache-Control", "cache-control", SAS_CACHE_CONTROL},
 };
 
+/* --- hashes --- */
+
+int md5_read(struct request *r, const char *header, uint8_t out[FILES_MD5], struct err *e)
+{
+    const char *text = request_header(r, header);
+    size_t n;
+    if (!text)
+        return 0;
+    if (sodium_base642bin(out, FILES_MD5, text, strlen(text), NULL, &n, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) == 0 &&
+        n == FILES_MD5)
+        return 1;
+    return err_set(e, AZSTORAGE_MD5, header,
+                   "The MD5 value specified in the request is invalid: '%.60s'. MD5 value must be "
+                   "128 bits and base64-encoded.",
+                   text);
+}
+
+int md5_given(struct request *r, const char *prefix, const char **out, struct err *e)
+{
+    uint8_t md5[FILES_MD5];
+    const char *header = arena_concat(&r->arena, prefix, "content-md5");
+    const char *text = request_header(r, header);
+    *out = text && *text ? text : NULL; /* like other properties, an empty one is cleared */
+    return *out && md5_read(r, header, md5, e) < 0 ? -1 : 0;
+}
+
 /* The first api-version whose replies have a CRC64. */
 #define CRC64_SINCE 20190202
 

@@ -55,6 +55,14 @@ void properties_reply(struct request *r, const struct share_item *i, const char 
 /* The value that the request gives to the property, such as "content-md5"; NULL: none. */
 const char *property_given(struct request *r, const char *prefix, const char *name);
 
+/* Reads an MD5 from the header `header`, such as Content-MD5. 1: the request has the header; 0: it
+ * has not. */
+int md5_read(struct request *r, const char *header, uint8_t out[FILES_MD5],
+             struct err *e) MUST_CHECK;
+/* Reads the property content-md5 from the header with this prefix, to be noted as it is; NULL:
+ * none. */
+int md5_given(struct request *r, const char *prefix, const char **out, struct err *e) MUST_CHECK;
+
 /* Adds the CRC64 of the bytes to the reply, if the request's api-version has this header. */
 void crc64_reply(struct request *r, uint64_t crc64);
 
