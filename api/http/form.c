@@ -14,13 +14,10 @@ const char *form_value(const struct form *f, const char *name)
     return NULL;
 }
 
-/* Decodes a form's text, in which '+' is a space. NULL: *why is the reason. */
+/* Decodes a form's text. NULL: *why is the reason. */
 static const char *decode(struct arena *a, const char *s, size_t n, const char **why)
 {
-    char *copy = arena_strndup(a, s, n);
-    for (char *p = copy; (p = strchr(p, '+'));)
-        *p = ' ';
-    char *text = url_decode(a, copy, n);
+    char *text = url_decode_form(a, s, n);
     *why = !text ? "a malformed percent escape, or one for NUL" : "bytes that are not UTF-8";
     return text && jsontext_is_utf8(text, strlen(text)) ? text : NULL;
 }

@@ -32,6 +32,14 @@ char *url_decode(struct arena *a, const char *s, size_t n)
     return out;
 }
 
+char *url_decode_form(struct arena *a, const char *s, size_t n)
+{
+    char *copy = arena_strndup(a, s, n);
+    for (char *p = copy; (p = strchr(p, '+'));)
+        *p = ' ';
+    return url_decode(a, copy, n);
+}
+
 void url_encode(struct strbuf *out, const char *s, int keep_slash)
 {
     for (; *s; s++) {

@@ -311,6 +311,12 @@ def test_tags_and_tiers_are_noted(container, call, put):
     assert put("c", x_ms_access_tier="Frozen").code == "InvalidHeaderValue"
 
 
+def test_tags_are_read_as_each_sdk_encodes_them(container, put):
+    for name, tags in (("go", "a+b=c+d%2Be"), ("python", "a%20b=c%20d%2Be"), ("mixed", "a+b=c%20d%2Be")):
+        assert put(name, x_ms_tags=tags).status == 201
+        assert container.get_blob_client(name).get_blob_tags() == {"a b": "c d+e"}, name
+
+
 def test_what_tools_ask_of_an_account(client, container):
     info = client.get_account_information()
     assert (info["sku_name"], info["account_kind"]) == ("Standard_LRS", "StorageV2")

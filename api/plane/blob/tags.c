@@ -37,7 +37,7 @@ static int add_tag(json_t *tags, const char *key, const char *value, struct err 
                    "The tags specified exceed the maximum permissible limit: %d.", TAGS_MAX);
 }
 
-/* Reads the header x-ms-tags: "a=b&c=d", percent-encoded. */
+/* Reads the header x-ms-tags: "a=b&c=d", encoded as in a form. */
 int tags_read_header(struct request *r, const char **out, struct err *e)
 {
     const char *p = request_header(r, "x-ms-tags");
@@ -46,8 +46,8 @@ int tags_read_header(struct request *r, const char **out, struct err *e)
     while (p && *p && rc == 0) {
         size_t n = strcspn(p, "&"), key = strcspn(p, "=");
         key = key < n ? key : n;
-        const char *value = key < n ? url_decode(&r->arena, p + key + 1, n - key - 1) : "";
-        rc = add_tag(tags, url_decode(&r->arena, p, key), value ? value : "\n", e);
+        const char *value = key < n ? url_decode_form(&r->arena, p + key + 1, n - key - 1) : "";
+        rc = add_tag(tags, url_decode_form(&r->arena, p, key), value ? value : "\n", e);
         p += n + (p[n] == '&');
     }
     *out = jsontext_filled_in(&r->arena, tags);
