@@ -171,8 +171,14 @@ static char *cmd_path(const struct config *c, const char *agent, const struct lo
 /* Logs where the local nodes are if not at the configured place, and who may use them. */
 static void log_site(const struct serve_setup *with, const struct log *log)
 {
-    if (with->site.open_place)
-        LOG_INFO(log, "local_nodes.relocated", LF_STR("place", with->site.open_place),
+    const struct open_place *place = &with->site.open_place;
+    if (place->gone)
+        LOG_WARN(log, "local_nodes.place_lost", LF_STR("before", place->gone),
+                 LF_STR("place", place->made),
+                 LF_STR("why", "the directory of nodes and shares is not there, so a new and "
+                               "empty one is in use: all shares are empty"));
+    else if (place->made)
+        LOG_INFO(log, "local_nodes.relocated", LF_STR("place", place->made),
                  LF_STR("why",
                         "nodes and shares are at this place now, because a directory "
                         "above the state directory is closed to the users that jobs run as"));

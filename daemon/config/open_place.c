@@ -38,15 +38,32 @@ char *open_place_closed(const char *path)
     return NULL;
 }
 
-char *open_place_of(const char *state_dir)
+/* Where a link leads; caller frees. NULL: there is no link at this path. */
+static char *link_target(const char *path)
 {
-    char *link = fs_join(state_dir, LINK), to[PATH_MAX];
-    ssize_t n = readlink(link, to, sizeof to - 1);
-    free(link);
+    char to[PATH_MAX];
+    ssize_t n = readlink(path, to, sizeof to - 1);
     if (n <= 0)
         return NULL;
     to[n] = '\0';
-    return to[0] == '/' && strstr(to, "/" PREFIX) ? xstrdup(to) : NULL;
+    return xstrdup(to);
+}
+
+/* Whether the path is that of a place or is below a place. */
+static bool is_of_place(const char *path)
+{
+    return path[0] == '/' && strstr(path, "/" PREFIX);
+}
+
+char *open_place_of(const char *state_dir)
+{
+    char *link = fs_join(state_dir, LINK), *to = link_target(link);
+    free(link);
+    if (to && !is_of_place(to)) {
+        free(to);
+        to = NULL;
+    }
+    return to;
 }
 
 /* Whether only root can create or change entries of the directory. */
@@ -88,7 +105,7 @@ static char *make_place(const struct state *s, bool ephemeral, struct err *e)
     if (!place)
         err_set(e, ERR_CONFIG, NULL, "nor can a directory of root be made below %s or %s",
                 places[0], places[N_PLACES - 1]);
-    else if (symlink(place, link) < 0) {
+    else if ((unlink(link) < 0 && errno != ENOENT) || symlink(place, link) < 0) {
         err_errno(e, ERR_IO, "cannot make %s", link);
         rmdir(place);
         free(place);
@@ -98,12 +115,31 @@ static char *make_place(const struct state *s, bool ephemeral, struct err *e)
     return place;
 }
 
+/* Removes the link that an earlier start has left at `path`, unless it leads to `to`. ERR_CONFIG:
+ * the link leads to no place, so somebody else has made it, and it is kept. */
+static int remove_old_link(const char *path, const char *to, struct err *e)
+{
+    char *now = link_target(path);
+    int rc = 0;
+    if (now && !is_of_place(now))
+        rc = err_set(e, ERR_CONFIG, NULL, "nor can %s be moved to %s: %s is a link to %s", path, to,
+                     path, now);
+    else if (now && strcmp(now, to) != 0 && unlink(path) < 0)
+        rc = err_errno(e, ERR_CONFIG, "nor can the link %s be removed", path);
+    free(now);
+    return rc;
+}
+
 /* Moves a part of the state directory to the place, and leaves a link. It may be moved already, or
  * an earlier move may have been interrupted. */
 static int move(char **path, const char *place, const char *name, struct err *e)
 {
     struct stat st;
     char *to = fs_join(place, name);
+    if (remove_old_link(*path, to, e) < 0) {
+        free(to);
+        return -1;
+    }
     int rc = lstat(*path, &st);
     if (rc == 0 && S_ISDIR(st.st_mode)) {
         rc = rename(*path, to);
@@ -125,18 +161,26 @@ static int move(char **path, const char *place, const char *name, struct err *e)
     return rc;
 }
 
-int open_place_make(struct state *s, bool ephemeral, char **made, struct err *e)
+/* Only a place that is not there may be replaced. The content of a place that cannot be used must
+ * not be replaced by an empty place. */
+static int check_place(const char *place, bool *gone, struct err *e)
 {
-    char *closed = open_place_closed(s->dir), *place = open_place_of(s->dir);
-    *made = NULL;
-    if (!place || !is_roots(place)) { /* e.g. after a reboot, because /run is emptied */
-        char *link = fs_join(s->dir, LINK);
-        (void)unlink(link);
-        free(link);
-        free(place);
-        place = make_place(s, ephemeral, e);
-        *made = place ? xstrdup(place) : NULL;
-    }
+    struct stat st;
+    bool there = lstat(place, &st) == 0;
+    *gone = !there && errno == ENOENT;
+    if (!there && !*gone)
+        return err_errno(e, ERR_CONFIG, "cannot look at %s, where nodes and shares are", place);
+    if (there && !is_roots(place))
+        return err_set(e, ERR_CONFIG, NULL,
+                       "nodes and shares are in %s, which others than root can change; run "
+                       "`chown root %s && chmod go-w %s`, after a look at what is in it",
+                       place, place, place);
+    return 0;
+}
+
+static int move_parts(struct state *s, const char *place, struct err *e)
+{
+    char *closed = open_place_closed(s->dir);
     int rc = place && move(&s->nodes, place, "nodes", e) == 0 &&
                      move(&s->storage, place, "storage", e) == 0
                  ? 0
@@ -148,6 +192,28 @@ int open_place_make(struct state *s, bool ephemeral, char **made, struct err *e)
                    "run as root (jobs.uids: 0)",
                    s->dir, closed ? closed : "a parent directory");
     free(closed);
+    return rc;
+}
+
+int open_place_make(struct state *s, bool ephemeral, struct open_place *made, struct err *e)
+{
+    char *place = open_place_of(s->dir);
+    bool gone = true;
+    *made = (struct open_place){.made = NULL};
+    int rc = place ? check_place(place, &gone, e) : 0;
+    if (rc == 0 && gone) {
+        made->gone = place;
+        place = make_place(s, ephemeral, e);
+        made->made = place ? xstrdup(place) : NULL;
+    }
+    if (rc == 0)
+        rc = move_parts(s, place, e);
     free(place);
     return rc;
+}
+
+void open_place_free(struct open_place *p)
+{
+    free(p->made);
+    free(p->gone);
 }

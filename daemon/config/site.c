@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "daemon/config/hostlist.h"
-#include "daemon/config/open_place.h"
 #include "lib/confine.h"
 #include "lib/fs.h"
 #include "model/enums.h"
@@ -506,7 +505,7 @@ void site_free(struct daemon_site *s)
     free(s->mounts);
     free(s->file_servers);
     node_agents_free(s->agents);
-    free(s->open_place);
+    open_place_free(&s->open_place);
     arena_free(&s->texts);
     *s = (struct daemon_site){.groups = NULL};
 }

@@ -7,6 +7,7 @@
 #define DAEMON_CONFIG_SITE_H
 
 #include "daemon/config/config.h"
+#include "daemon/config/open_place.h"
 #include "daemon/config/state.h"
 #include "lib/arena.h"
 #include "scheduler/site/site.h"
@@ -21,8 +22,7 @@ struct daemon_site {
     struct site_mount_rule *mounts;
     struct site_file_server_rule *file_servers;
     struct node_agents *agents;
-    /* the new place (open_place.h), if this start has made one; otherwise NULL; owned */
-    char *open_place;
+    struct open_place open_place;
     struct arena texts;
 };
 

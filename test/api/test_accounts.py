@@ -106,6 +106,61 @@ def test_what_a_state_has_already_moves_to_the_open_place(closed_daemon):
     assert user_of_a_job(d) >= 2100000000
 
 
+def refused(d):
+    """What a daemon says that does not start there."""
+    command = [str(BATCHAID), "serve", "--state-dir", str(d.state_dir), "--listen", "localhost:0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 78 and done.stdout == "", done
+    return done.stderr
+
+
+@as_root
+def test_a_place_that_others_may_change_is_refused_and_never_replaced_by_an_empty_one(closed_daemon):
+    d = closed_daemon().start()
+    (Path(d.share("acct", "kept")) / "file").write_text("kept")
+    place = place_of(d)
+    d.stop()
+    for spoil, mend in (
+        (lambda: place.chmod(0o731), lambda: place.chmod(0o711)),
+        (lambda: os.chown(place, 65534, 65534), lambda: os.chown(place, 0, 0)),
+    ):
+        spoil()
+        said = refused(d)
+        assert str(place) in said and "chown root" in said and "chmod go-w" in said
+        assert place_of(d) == place
+        mend()
+    d.start()
+    assert (Path(d.share("acct", "kept")) / "file").read_text() == "kept" and len(said_once(d)) == 1
+
+
+@as_root
+def test_a_place_that_is_gone_is_made_anew_with_a_warning_and_the_shares_are_there(closed_daemon):
+    """As after a reboot if the place is below /run."""
+    d = closed_daemon().start()
+    lost = place_of(d)
+    d.stop()
+    shutil.rmtree(lost)
+    d.expect_log("local_nodes.place_lost")
+    d.start()
+    assert place_of(d) != lost and place_of(d).is_dir()
+    (said,) = (line for line in d.log() if " local_nodes.place_lost " in line)
+    assert f"before={lost} " in said and f"place={place_of(d)} " in said
+    folder = Path(d.tool("share-path", "acct", "new").stdout.strip())
+    assert folder.is_dir() and folder.resolve().is_relative_to(place_of(d))
+
+
+@as_root
+def test_a_link_of_somebody_else_in_the_state_is_refused_and_kept(closed_daemon):
+    d = closed_daemon()
+    elsewhere = d.dir / "elsewhere"
+    elsewhere.mkdir()
+    d.state_dir.mkdir()
+    (d.state_dir / "storage").symlink_to(elsewhere)
+    said = refused(d)
+    assert f"{d.state_dir}/storage is a link to {elsewhere}" in said
+    assert (d.state_dir / "storage").readlink() == elsewhere
+
+
 @as_root
 def test_ephemeral_daemons_side_by_side_have_each_its_own_that_goes_with_them(closed_daemon):
     two = [closed_daemon("--ephemeral").start() for _ in range(2)]
