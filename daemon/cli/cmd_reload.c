@@ -34,7 +34,10 @@ static void print_text(const json_t *changes)
                "changed:", " (connections that are open stay as they are)");
     print_list(settings, "in use now:", "");
     print_list(after_restart, "in use after a restart of the daemon only:", "");
-    if (json_array_size(settings) + json_array_size(after_restart) == 0)
+    /* the machines change without a setting if a password_file has another password */
+    if (json_array_size(settings) + json_array_size(after_restart) +
+            json_array_size(json_object_get(machines, "changed")) ==
+        0)
         printf("nothing has changed\n");
 }
 

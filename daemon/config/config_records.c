@@ -35,7 +35,8 @@ static const struct setting group_rows[] = {
         "password_file and agent_socket: id_ed25519 in the state directory."),
     ROW(SETTING_STR, "", "password_file", AT(password_file), "", config_check_path,
         "/etc/batchaid/rack1.password",
-        "A file with the password for the login, closed to others (mode 0600)."),
+        "A file with the password for the login, closed to others (mode 0600). A "
+        "reload reads it again."),
     ROW(SETTING_STR, "", "agent_socket", AT(agent_socket), "", config_check_path,
         "/run/batchaid/ssh-agent", "The socket of an ssh-agent that has the key for the login."),
     ROW(SETTING_STR, "", "become", AT(become), "none", config_check_one_line, "sudo",

@@ -32,10 +32,17 @@ static struct named *sorted(struct arena *a, const struct daemon_site *s, const 
     return all;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The same password_file may have another password. */
 static bool is_same(const struct named *a, const struct named *b)
 {
     return strcmp(a->m->host, b->m->host) == 0 && a->m->port == b->m->port &&
-           config_same_group(a->group, b->group);
+           config_same_group(a->group, b->group) &&
+           is_same_text(a->m->group->password, b->m->group->password);
 }
 
 static void add(json_t *list, const struct named *n)
@@ -88,7 +95,9 @@ json_t *changes_find(const struct changes_of *of)
 
 bool changes_any_live(const json_t *changes)
 {
-    return json_array_size(json_object_get(changes, "settings")) > 0;
+    const json_t *machines = json_object_get(changes, "machines");
+    return json_array_size(json_object_get(changes, "settings")) > 0 ||
+           json_array_size(json_object_get(machines, "changed")) > 0;
 }
 
 static const char *joined(struct arena *a, const char *first, const char *second)

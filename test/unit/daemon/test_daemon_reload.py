@@ -66,6 +66,21 @@ def test_machines_come_go_and_change(lab):
     assert lab.machines() == []
 
 
+def test_a_new_password_in_the_same_file_is_taken_into_use(lab):
+    secret = lab.folder / "password"
+    secret.touch(mode=0o600)
+    secret.write_text("old\n")
+    lab.write(f"inventory:\n- hosts: ['127.0.0.1:1']\n  user: nobody\n  password_file: {secret}\n"
+              f"- hosts: ['127.0.0.2:1']\n  user: nobody\n  identity: {lab.key}\n")
+    lab.start()
+    assert lab.changes() == NOTHING
+    secret.write_text("new\n")
+    assert lab.changes() == NOTHING | {"machines": {"added": [], "removed": [], "changed": ["127.0.0.1:1"]}}
+    assert lab.changes() == NOTHING, "it is in use, so a further reload finds no change"
+    secret.write_text("newer\n")
+    assert lab.reload().stdout == "changed: 127.0.0.1:1 (connections that are open stay as they are)\n"
+
+
 def test_a_first_inventory(lab):
     lab.write("{}\n")
     lab.start()
