@@ -22,7 +22,9 @@ struct getting {
     const struct options *o;
     const json_t *job;
     char *to;
-    int64_t since_us; /* the job's start */
+    /* The job's creation. The start may be that of a later attempt. The copy of the folder is made
+     * before the job, and its files keep their times. */
+    int64_t since_us;
     size_t files, older, gone;
     /* files that the daemon leaves out, because no request can contain their names */
     json_int_t left_out;
@@ -104,8 +106,8 @@ static bool is_named(const struct getting *g, const char *name)
 }
 
 /* Whether to fetch a file: with FILE arguments, if one of them names it; otherwise, if it was
- * changed since the job's start. The start is rounded down, because the daemon shows whole seconds.
- * A file without a time counts as old. */
+ * changed since the job's creation. That time is rounded down, because the daemon shows whole
+ * seconds. A file without a time counts as old. */
 static bool is_wanted(struct getting *g, const char *name, const json_t *row)
 {
     int64_t changed_us = 0;
@@ -239,13 +241,13 @@ static int say(const struct getting *g)
         fprintf(stderr, "batchaid: %zu file%s, %s\n", g->files, plural((json_int_t)g->files),
                 bytes.s);
     else if (g->o->n_args == 1 && !g->gone)
-        fprintf(stderr, "batchaid: %s has written no files since its start\n",
-                jobs_text(g->job, "name"));
+        fprintf(stderr, "batchaid: %s has written no files\n", jobs_text(g->job, "name"));
     if (g->older)
-        fprintf(stderr,
-                "batchaid: not fetched: %zu file%s from before its start, as in the copy of your "
-                "folder; `batchaid get %s '*'` fetches all\n",
-                g->older, plural((json_int_t)g->older), words);
+        fprintf(
+            stderr,
+            "batchaid: not fetched: %zu file%s from before its creation, as in the copy of your "
+            "folder; `batchaid get %s '*'` fetches all\n",
+            g->older, plural((json_int_t)g->older), words);
     if (g->left_out)
         fprintf(stderr,
                 "batchaid: warning: %" JSON_INTEGER_FORMAT
@@ -256,6 +258,16 @@ static int say(const struct getting *g)
     free(words);
     int code = say_missing(g);
     return g->files && !g->gone ? code : EXIT_FAILED;
+}
+
+/* A waiting job may have files of an earlier attempt. If it has none, it has not begun. */
+static int explain_none(struct getting *g, int rc)
+{
+    bool waits = !jobs_text(g->job, "startTime");
+    if (!waits || g->files > 0 || (rc < 0 && strcmp(g->e->target, "FileNotFound") != 0))
+        return rc;
+    return err_set(g->e, ERR_CONFIG, NULL, "%.100s has not begun, so it has no files",
+                   jobs_text(g->job, "name"));
 }
 
 /* Refuses a folder that is not UTF-8, because JSON cannot contain it. */
@@ -276,18 +288,16 @@ static int get(struct daemon_client *c, const struct options *o, struct err *e)
         json_decref(g.rows);
         return -1;
     }
-    const char *begun = jobs_text(job, "startTime");
+    const char *created = jobs_text(job, "createdTime");
     g.job = job;
     g.found = xcalloc((size_t)o->n_args, sizeof *g.found);
     g.to = xstrdup(o->folder_to ? o->folder_to : jobs_text(job, "name"));
-    if (!begun || timefmt_parse(begun, &g.since_us) < 0)
+    if (!created || timefmt_parse(created, &g.since_us) < 0)
         g.since_us = 0;
     jobs_add_path(c, job, "", &path);
-    int rc = begun ? client_call(c, "GET", path.s, NULL, &resource, e)
-                   : err_set(e, ERR_CONFIG, NULL, "%.100s has not begun, so it has no files",
-                             jobs_text(job, "name"));
+    int rc = client_call(c, "GET", path.s, NULL, &resource, e);
     if (rc == 0)
-        rc = get_all(&g, resource);
+        rc = explain_none(&g, get_all(&g, resource));
     /* also after an error, because some files were fetched */
     if (g.rows && (rc == 0 || g.files > 0))
         print_json(&g, rc == 0);

@@ -220,7 +220,7 @@ static const struct cli_command commands[] = {
      .run = cmd_get,
      .help = "fetch the files that a job has written",
      .details =
-         "Those that changed since its start, or the named ones: FILE may have * and ?, and\n"
+         "Those that changed since its creation, or the named ones: FILE may have * and ?, and\n"
          "a folder means all in it. JOB is named as for explain.\n"},
     {.name = "exec",
      .arguments = "JOB -- PROGRAM [ARGUMENTS...]",

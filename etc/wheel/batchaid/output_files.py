@@ -125,7 +125,7 @@ def make_folders(top: Path, names: Sequence[str]) -> Path:
 class Files(Table[File]):
     """Files of a job."""
 
-    empty = 'It has written no such file since its start; files("*") lists all.'
+    empty = 'It has written no such file since its creation; files("*") lists all.'
     columns = (Column("NAME"), Column("SIZE", True), Column("MODIFIED"))
 
     def row(self, item: File) -> Sequence[Cell]:

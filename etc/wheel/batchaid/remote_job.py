@@ -330,7 +330,7 @@ class Job:
                 yield File(self, directory, row["path"], path, row)
 
     def files(self, pattern: Optional[str] = None, *, directory: Optional[str] = None) -> Files:
-        """The files that it has written since its start, as `batchaid get` takes them: files of its folder by their names
+        """The files that it has written since its creation, as `batchaid get` takes them: files of its folder by their names
         there, files of another output directory as ID/NAME. `pattern`: all whose whole name fits ("*.pt"; "*": every one), or
         that are in this folder. `directory`: of one output directory by its id, or "stdouterr"."""
         left_out: list[int] = []
@@ -345,12 +345,13 @@ class Job:
         return found
 
     def _wanted(self, files: Iterable[File], pattern: Optional[str], every: bool) -> Iterator[File]:
-        """Those that fit the pattern; without one those since the job's start, or every one."""
+        """Those that fit the pattern; without one those since the job's creation, or every one. A later attempt has a
+        later start."""
         if pattern is not None:
             folder = pattern.rstrip("/") + "/"
             yield from (f for f in files if fnmatch.fnmatchcase(f.name, pattern) or f.name.startswith(folder))
-        elif (started := self.started) is not None:
-            since = started.replace(microsecond=0)  # shown times have whole seconds
+        elif (created := self.created) is not None:
+            since = created.replace(microsecond=0)  # shown times have whole seconds
             yield from (f for f in files if every or f.modified is None or f.modified >= since)
 
     # --- how it is shown ------------------------------------------------------------------------

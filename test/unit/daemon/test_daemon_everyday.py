@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from support.daemon import BATCHAID, Daemon
 from support.waiting import PATIENCE, wait_for
-from support.world import file_share, job_body, wait_flag
+from support.world import Cluster, file_share, job_body, wait_flag
 
 from conftest import environment
 from test_daemon_submit import Desk
@@ -309,7 +309,7 @@ def test_get_fetches_what_the_job_wrote(desk):
     assert sorted(done.stdout.split()) == ["writes/c", "writes/r/a", "writes/r/s/b"] and "3 files, 6B" in done.stderr
     assert (desk.folder / "writes/r/s/b").read_text() == "2\n" and (desk.folder / "old").read_text() == "old"
     assert sorted(desk.run("get", "writes", "--to", "x", "r/s", "old").stdout.split()) == ["x/old", "x/r/s/b"]
-    assert "not fetched: 1 file from before its start" in done.stderr and "batchaid get writes '*'" in done.stderr
+    assert "not fetched: 1 file from before its creation" in done.stderr and "batchaid get writes '*'" in done.stderr
     got = json.loads(desk.run("get", "--json", "writes", "--to", "x", "c").stdout)
     assert got == {"value": [{"path": "x/c", "bytes": 2}], "older": 0, "gone": 0, "leftOut": 0, "missing": []}
     done = desk.run("get", "--json", "writes", "--to", "x", "c", "*.nothing", check=False)
@@ -319,6 +319,37 @@ def test_get_fetches_what_the_job_wrote(desk):
     done = desk.run("get", "writes", "--to", "y", "c", "*.nothing", "r/s/", check=False)
     assert done.returncode == 1 and sorted(done.stdout.split()) == ["y/c", "y/r/s/b"]
     assert [line for line in done.stderr.splitlines() if "no file" in line] == ["batchaid: no file of writes has such a name: *.nothing"]
+
+
+def test_get_fetches_what_an_earlier_attempt_wrote(tmp_path):
+    """Also while the job waits for a node for its next attempt."""
+    first = "echo 1 >model; while [ $(date +%s) = $(stat -c %Y model) ]; do sleep 0.02; done; echo written; sleep 1000"
+    with Daemon() as d:
+        desk = Desk(d, tmp_path / "project")
+        line = f"[ -e model ] || {{ {first}; }}; echo again; {wait_flag(tmp_path / 'end')}"
+        said, job = desk.submit("--name", "resumes", "--no-copy", "--", line)
+        cluster = Cluster(d, f"{job.path.split('/experiments/')[0]}/clusters/{said['cluster']}")
+        wait_for(lambda: "written" in desk.run("logs", "resumes", check=False).stdout, 30 * PATIENCE, "the file")
+        cluster.resize(0, "requeue")
+        job.wait("queued")
+        assert desk.run("get", "resumes").stdout == "resumes/model\n"
+        cluster.resize(1)
+        wait_for(lambda: "again" in desk.run("logs", "resumes", check=False).stdout, 30 * PATIENCE, "the next attempt")
+        assert desk.run("get", "resumes").stdout == "resumes/model\n"
+        (tmp_path / "end").touch()
+        job.succeed()
+
+
+def test_get_of_a_job_that_has_not_begun(desk):
+    desk.write("copied")
+    os.utime(desk.folder / "copied", (1, 1))
+    _, before = desk.submit("--name", "before", "--no-copy", "--", f"{wait_flag(desk.folder.parent / 'end')}")
+    for name, copy in (("later", ()), ("bare", ("--no-copy",))):
+        desk.submit("--name", name, "--after", "before", *copy, "--", "true")
+        done = desk.run("get", name, check=False)
+        assert (done.returncode, done.stdout) == (1, "") and f"{name} has not begun, so it has no files" in done.stderr
+    (desk.folder.parent / "end").touch()
+    before.succeed()
 
 
 def test_what_takes_long_is_told_on_a_terminal(tmp_path):

@@ -188,6 +188,20 @@ def test_a_last_line_without_end_stays_in_its_file():
     assert [len(line) for line in str(long).split("\n")] == [2_500_000, 3]
 
 
+def wanted_files(pattern, **files):
+    """Their names: of a job that was created at second 10 and whose last attempt began at second 30."""
+    row = {"resourceGroup": "g", "workspace": "w", "experiment": "e", "name": "n", "state": "succeeded",
+           "createdTime": "2026-01-01T00:00:10.500Z", "startTime": "2026-01-01T00:00:30Z"}  # fmt: skip
+    job = remote_job.Job(None, row)
+    listed = [SimpleNamespace(name=name, modified=shown.time_of(f"2026-01-01T00:00:{second}Z")) for name, second in files.items()]
+    return [f.name for f in job._wanted(listed, pattern, False)]
+
+
+def test_files_since_the_creation_of_a_job_are_its_files_also_those_of_an_earlier_attempt():
+    assert wanted_files(None, copied="09", same_second="10", first_attempt="20", last_attempt="31") == [
+        "same_second", "first_attempt", "last_attempt"]  # fmt: skip
+
+
 @pytest.mark.parametrize("content, tail, first, note", [
     (b"%d\n" * 1000 % tuple(range(1000)), None, "0", ""),
     (b"%d\n" * 1001 % tuple(range(1001)), None, "1", "At most the last 1,000 lines of each file; print"),
