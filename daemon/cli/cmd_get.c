@@ -90,16 +90,22 @@ static int fetch(struct getting *g, const char *id, const char *path, const char
 
 /* --- which files ------------------------------------------------------------------------------ */
 
-/* Whether an argument names the file: FILE is a pattern for the whole name, or a folder that
+/* Whether an argument names the file: FILE is the whole name or a pattern for it, or a folder that
  * contains the file. */
+static bool names(const char *wanted, const char *name)
+{
+    wanted += strncmp(wanted, "./", 2) == 0 ? 2 : 0;
+    size_t n = strlen(wanted);
+    n -= n > 0 && wanted[n - 1] == '/';
+    return strcmp(wanted, name) == 0 || fnmatch(wanted, name, FNM_NOESCAPE) == 0 ||
+           (strncmp(wanted, name, n) == 0 && name[n] == '/');
+}
+
 static bool is_named(const struct getting *g, const char *name)
 {
     bool is = false;
     for (int i = 1; i < g->o->n_args; i++) {
-        const char *wanted = g->o->args[i];
-        size_t n = strlen(wanted);
-        n -= n > 0 && wanted[n - 1] == '/';
-        if (fnmatch(wanted, name, 0) == 0 || (strncmp(wanted, name, n) == 0 && name[n] == '/'))
+        if (names(g->o->args[i], name))
             is = g->found[i] = true;
     }
     return is;

@@ -348,8 +348,12 @@ class Job:
         """Those that fit the pattern; without one those since the job's creation, or every one. A later attempt has a
         later start."""
         if pattern is not None:
+            pattern = pattern.removeprefix("./")
             folder = pattern.rstrip("/") + "/"
-            yield from (f for f in files if fnmatch.fnmatchcase(f.name, pattern) or f.name.startswith(folder))
+            yield from (
+                f for f in files
+                if f.name == pattern or fnmatch.fnmatchcase(f.name, pattern) or f.name.startswith(folder)
+            )  # fmt: skip
         elif (created := self.created) is not None:
             since = created.replace(microsecond=0)  # shown times have whole seconds
             yield from (f for f in files if every or f.modified is None or f.modified >= since)

@@ -321,6 +321,17 @@ def test_get_fetches_what_the_job_wrote(desk):
     assert [line for line in done.stderr.splitlines() if "no file" in line] == ["batchaid: no file of writes has such a name: *.nothing"]
 
 
+def test_get_takes_each_name_that_it_prints(desk):
+    names = ["a[1].txt", "b\\c.txt", "d", "run[2]/e"]
+    desk.submit("--name", "brackets", "--no-copy", "--", "mkdir 'run[2]'; touch 'a[1].txt' 'b\\c.txt' d 'run[2]/e'")[1].succeed()
+    assert sorted(desk.run("get", "brackets").stdout.splitlines()) == [f"brackets/{name}" for name in names]
+    for name in names:
+        assert desk.run("get", "brackets", name).stdout == f"brackets/{name}\n"
+        assert desk.run("get", "brackets", f"./{name}").stdout == f"brackets/{name}\n"
+    assert desk.run("get", "brackets", "b\\*").stdout == "brackets/b\\c.txt\n"
+    assert desk.run("get", "brackets", "./run[2]/").stdout == "brackets/run[2]/e\n"
+
+
 def test_get_fetches_what_an_earlier_attempt_wrote(tmp_path):
     """Also while the job waits for a node for its next attempt."""
     first = "echo 1 >model; while [ $(date +%s) = $(stat -c %Y model) ]; do sleep 0.02; done; echo written; sleep 1000"

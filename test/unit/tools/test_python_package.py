@@ -202,6 +202,11 @@ def test_files_since_the_creation_of_a_job_are_its_files_also_those_of_an_earlie
         "same_second", "first_attempt", "last_attempt"]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["a[1].txt", "b\\c.txt", "run[2]/e"])
+def test_a_file_is_found_by_each_name_that_the_list_shows(name):
+    assert wanted_files(name, **{name: "20", "other": "20"}) == wanted_files(f"./{name}", **{name: "20"}) == [name]
+
+
 @pytest.mark.parametrize("content, tail, first, note", [
     (b"%d\n" * 1000 % tuple(range(1000)), None, "0", ""),
     (b"%d\n" * 1001 % tuple(range(1001)), None, "1", "At most the last 1,000 lines of each file; print"),
