@@ -38,18 +38,32 @@ static int write_at(int fd, const struct file_piece *piece, const char *path, st
     return 0;
 }
 
+/* A job can write where its files go. So the first piece removes what is there and makes a new
+ * file. O_NONBLOCK: a pipe without a reader must not block the agent. */
+static int open_part(const char *part, bool begins)
+{
+    const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    if (!begins)
+        return open(part, flags);
+    if (unlink(part) < 0 && errno != ENOENT)
+        return -1;
+    return open(part, flags | O_CREAT | O_EXCL, 0600);
+}
+
 int file_write_piece(const char *path, const struct file_piece *piece, struct err *e)
 {
     struct strbuf part = STRBUF_INIT;
-    int begins = piece->offset == 0 ? O_CREAT | O_TRUNC : 0;
+    bool begins = piece->offset == 0;
     struct stat st;
     strbuf_printf(&part, "%s" FS_UNFINISHED "part", path);
-    int fd = open(part.s, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | begins, 0600);
+    int fd = open_part(part.s, begins);
     int rc = 0;
     if (fd < 0 && errno == ENOENT && !begins)
         rc = err_set(e, ERR_CONFLICT, "offset", "the beginning of %s is not there", path);
     else if (fd < 0 || fstat(fd, &st) < 0)
         rc = failed("cannot make", path, e);
+    else if (!S_ISREG(st.st_mode))
+        rc = err_set(e, ERR_IO, NULL, "the incomplete %s is not a regular file", path);
     else if (st.st_size < piece->offset)
         rc = err_set(e, ERR_CONFLICT, "offset", "%s has %lld bytes yet, not %lld", path,
                      (long long)st.st_size, (long long)piece->offset);
@@ -71,7 +85,7 @@ static int unpack_into(const char *archive, const char *directory, struct err *e
 {
     struct zip *z = NULL;
     int at = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int fd = open(archive, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open(archive, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int rc = at < 0   ? failed("cannot open", directory, e)
              : fd < 0 ? failed("cannot open", archive, e)
                       : zip_open(fd, &zip_usual_limits, &z, e);

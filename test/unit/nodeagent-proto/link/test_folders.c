@@ -2,6 +2,7 @@
  *
  * Files, mounts and folders of a node, through a local link with the real agent.
  */
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "test/unit/nodeagent-proto/link/fixture.h"
@@ -90,6 +91,45 @@ READY_TEST(test_remove_tree)
     DONE(f, remove_tree, .path = job);
     struct err e;
     assert_int_equal(fs_remove_tree(outside, &e), 0);
+}
+
+static void write_piece(struct fixture *f, char *path, int64_t offset, const char *text)
+{
+    const struct request_write_bytes piece = {.path = path,
+                                              .bytes = (const unsigned char *)text,
+                                              .n_bytes = strlen(text),
+                                              .offset = offset,
+                                              .last = true,
+                                              .mode = 0644};
+    ASK(f, node_ask(f->link, REQUEST_OF(write_bytes, piece), on_done, f));
+}
+
+/* The name of the incomplete file is known beforehand, so a job may use it for a pipe, which nobody
+ * reads, or for a link to a file. */
+READY_TEST(test_nothing_that_a_job_puts_beside_a_file_is_opened)
+{
+    char *file = in_root(f, "job/data"), *part = in_root(f, "job/data" FS_UNFINISHED "part"),
+         *other = in_root(f, "job/other");
+    ASKED(f, append, .path = other, .text = "precious");
+    assert_int_equal(mkfifo(part, 0666), 0);
+    write_piece(f, file, 0, "new");
+    assert_string_equal(f->why.msg, "");
+    assert_string_equal(slurp(f, "job/data"), "new");
+    assert_int_equal(link(other, part), 0);
+    write_piece(f, file, 0, "newer");
+    assert_string_equal(f->why.msg, "");
+    assert_string_equal(slurp(f, "job/data"), "newer");
+    assert_string_equal(slurp(f, "job/other"), "precious");
+
+    assert_int_equal(mkfifo(part, 0666), 0);
+    write_piece(f, file, 3, "late");
+    assert_why(f, ERR_IO, file);
+    int reader = open(part, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(reader >= 0);
+    write_piece(f, file, 3, "late");
+    assert_why(f, ERR_IO, "not a regular file");
+    close(reader);
+    assert_string_equal(slurp(f, "job/data"), "newer");
 }
 
 static void on_texts(void *ctx, const struct err *why, const char *const *list, size_t n)
