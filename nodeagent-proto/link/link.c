@@ -50,6 +50,11 @@ bool node_link_is_new_host(const struct node_link *link)
     return link->new_host;
 }
 
+int64_t node_link_silent_since(const struct node_link *link)
+{
+    return link->silent ? link->heard_us : 0;
+}
+
 const char *node_link_own_address(const struct node_link *link)
 {
     return link->own_address;

@@ -101,6 +101,7 @@ void link_received(struct node_link *link, const char *bytes, size_t n)
     int rc = 0;
     if (link_is_closing(link) || link->why.code != ERR_NONE)
         return;
+    link->heard_us = loop_mono_us(link->loop);
     if (link->watch)
         link_watch_heard(link->watch);
     frame_decoder_feed(&link->in, bytes, n);

@@ -77,6 +77,8 @@ struct node_link {
     struct loop *loop; /* borrowed */
     struct loop_timer *kick;
     struct link_watch *watch; /* NULL: there are no sign-of-life checks */
+    int64_t heard_us;         /* monotonic: the last byte; 0: none has come */
+    bool silent;              /* the link broke because nothing came for too long */
     int64_t term;             /* the term of this daemon's epoch */
     char *epoch_id;
     struct frame_decoder in;

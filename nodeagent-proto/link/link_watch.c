@@ -43,6 +43,7 @@ static void on_look(void *ctx)
     err_set(&why, ERR_NODE_LOST, NULL,
             "the node agent on %s has not answered for %d s: it was stopped or it hangs",
             w->link->name, w->dead_ms / 1000);
+    w->link->silent = true;
     link_fail(w->link, &why);
 }
 

@@ -134,6 +134,8 @@ enum node_step node_link_step(const struct node_link *link);
 bool node_link_is_ready(const struct node_link *link);
 /* Whether the machine's host key was not in known_hosts before this link. */
 bool node_link_is_new_host(const struct node_link *link);
+/* Monotonic: the last byte that came over a link that broke by silence; 0: it did not. */
+int64_t node_link_silent_since(const struct node_link *link);
 /* The address of this end of a connection to a machine; "": not connected, or a local link. */
 const char *node_link_own_address(const struct node_link *link);
 

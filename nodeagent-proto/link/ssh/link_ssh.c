@@ -155,6 +155,7 @@ static void on_keepalive(uv_timer_t *timer)
         char what[64];
         snprintf(what, sizeof what, "the machine has sent nothing for %g s",
                  (double)l->silent_ms / 1000);
+        l->link.silent = true;
         fail_now(l, what);
         return;
     }

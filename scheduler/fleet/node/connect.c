@@ -33,7 +33,8 @@ static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define REFUSED_US       300000000
 #define PREPARING_LOSSES 3
 
-/* After a link that lived this long (us), earlier losses are forgotten. */
+/* After a link that lived this long (us), earlier losses are forgotten. The silence of an agent or
+ * a machine that hangs does not count. */
 #define GOOD_LINK_US 2000000
 
 /* The edges of the picture above. */
@@ -176,10 +177,11 @@ static bool is_good(const struct node_contact *c, int64_t now)
     return c->ready_us != 0 && now - c->ready_us >= GOOD_LINK_US;
 }
 
-static void note_loss(struct node_rt *rt, const char *why, bool refused)
+/* `silent_us`: since when the node was silent (monotonic); 0: it was not. */
+static void note_loss(struct node_rt *rt, const char *why, bool refused, int64_t silent_us)
 {
     int64_t now = wakes_mono(rt->fleet->wakes);
-    bool good = is_good(&rt->contact, now);
+    bool good = is_good(&rt->contact, silent_us ? silent_us : now);
     rt->contact.failures = good ? 1 : rt->contact.failures + 1;
     if (good || rt->contact.lost_us == 0)
         rt->contact.lost_us = now;
@@ -321,13 +323,19 @@ static void on_down(void *ctx, const struct err *why)
     rt->fleet->counts.lost++;
     rt->contact.let_in = rt->contact.state == CONNECTION_OPENING &&
                          node_link_step(rt->contact.link) > NODE_STEP_LOGIN;
-    note_loss(rt, why->msg, why->code == ERR_NODE || why->code == ERR_CONFIG);
+    note_loss(rt, why->msg, why->code == ERR_NODE || why->code == ERR_CONFIG,
+              node_link_silent_since(rt->contact.link));
     node_rt_close(rt);
 }
 
 void node_rt_distrust(struct node_rt *rt, const char *why)
 {
-    note_loss(rt, why, false);
+    node_distrust_since(rt, why, 0);
+}
+
+void node_distrust_since(struct node_rt *rt, const char *why, int64_t silent_us)
+{
+    note_loss(rt, why, false, silent_us);
     node_rt_close(rt);
 }
 
@@ -393,7 +401,7 @@ static void open_link(struct node_rt *rt)
     struct fleet *fl = rt->fleet;
     struct err e = {0};
     if (ask_provider(rt, &e) != 0) {
-        note_loss(rt, e.msg, true); /* true: for a machine, its settings are wrong */
+        note_loss(rt, e.msg, true, 0); /* true: for a machine, its settings are wrong */
         wake(fl->wakes, &woken_node, rt->id);
         wake_next(fl);
         return;

@@ -249,6 +249,8 @@ void node_connect_want(struct node_rt *rt);
 struct node_provider *node_provider_of(struct node_rt *rt);
 /* Closes the link if there is one; the node is woken when it is closed. */
 void node_rt_close(struct node_rt *rt);
+/* Like node_rt_distrust(), for a node that is silent since that instant (monotonic). */
+void node_distrust_since(struct node_rt *rt, const char *why, int64_t silent_us);
 /* Whether the node failed for so long, or so often, that it must be given up. `preparing`: the node
  * has no run that could be lost. */
 bool node_connect_hopeless(struct node_rt *rt, bool preparing);

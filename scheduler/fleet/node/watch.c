@@ -139,10 +139,11 @@ static void check_silence(struct node_rt *rt)
     if (!rt->machine || !site || silent_s < site->dead_after_s)
         return; /* a local link has its own sign-of-life checks */
     arena_init(&a);
-    node_rt_distrust(rt, arena_printf(&a,
-                                      "its agent has not answered for %lld s, although the machine "
-                                      "does: the agent hangs, for example on a dead mount",
-                                      (long long)silent_s));
+    const char *why = arena_printf(&a,
+                                   "its agent has not answered for %lld s, although the machine "
+                                   "does: the agent hangs, for example on a dead mount",
+                                   (long long)silent_s);
+    node_distrust_since(rt, why, rt->watch->asked_us);
     arena_free(&a);
 }
 

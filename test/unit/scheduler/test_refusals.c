@@ -7,8 +7,9 @@
 
 #include "virtual.h"
 
-#include "scheduler/fleet/fleet.h"
+#include "scheduler/fleet/node/node_priv.h"
 #include "scheduler/run/runs.h"
+#include "scheduler/sched_priv.h"
 
 static struct job_wish long_job(int run_s)
 {
@@ -188,6 +189,27 @@ WORLD_TEST(test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals, world
     assert_true(virtual_of(w)->t.now_us - since < 180 * SECOND);
     cluster_says(w, c, "has not answered");
     fake_set_hung(node, false);
+    WAIT(w, counts(w, c).idle == 1);
+}
+
+/* Each of its agents answers, and then hangs at the first thing that it has to do. */
+WORLD_TEST(test_a_node_whose_every_agent_hangs_after_its_hello_is_given_up, world_virtual(1))
+{
+    int64_t c = add_cluster_of(w, "c", 1);
+    add_job(w, c, "j", long_job(2000));
+    WAIT(w, runs_main(w));
+    struct fake_node *node = fake_of(w, c, 0);
+    const struct node_rt *rt = node_rt_find(w->s->fleet, node_row(w, c, 0).id);
+    int64_t since = virtual_of(w)->t.now_us;
+    while (virtual_of(w)->t.now_us - since < 600 * SECOND && counts(w, c).unusable == 0) {
+        WAIT(w, rt->contact.state == CONNECTION_READY || counts(w, c).unusable == 1);
+        fake_set_hung(node, true);
+        WAIT(w, rt->contact.state != CONNECTION_READY);
+        fake_set_hung(node, false);
+    }
+    assert_true(virtual_of(w)->t.now_us - since < 180 * SECOND);
+    WAIT(w, cluster_row(w, c).errors);
+    cluster_says(w, c, "has not answered");
     WAIT(w, counts(w, c).idle == 1);
 }
 
