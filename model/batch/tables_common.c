@@ -2,6 +2,7 @@
  *
  * Tables shared by jobs, tasks, pools and schedules of Azure Batch.
  */
+#include "lib/header.h"
 #include "model/batch/tables.h"
 #include "model/schema/tables.h"
 
@@ -133,9 +134,20 @@ static const struct field resource_file_rows[] = {
 SCHEMA(schema_batch_resource_file, resource_file_rows, "ResourceFile", .check = check_resource_file,
        FILLS(batch_resource_file));
 
+/* The daemon sends these headers itself, so they must not change anything else in its requests. */
+static int check_header_name(const json_t *value, const char *path, struct err *e)
+{
+    if (header_name_ok(json_string_value(value)))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s must be the name of a header that uploads can have: characters of an HTTP "
+                   "token only, and no name that concerns the connection or the length of the body",
+                   path);
+}
+
 static const struct field header_rows[] = {
-    TEXT("name", REQUIRED, 1, 1024, INTO(batch_header, name)),
-    TEXT("value", .max = 8192, INTO(batch_header, value)),
+    TEXT("name", REQUIRED, 1, 1024, .check = check_header_name, INTO(batch_header, name)),
+    TEXT("value", .max = 8192, .check = check_clean_text, INTO(batch_header, value)),
 };
 static SCHEMA(schema_header, header_rows, "HttpHeader", FILLS(batch_header));
 

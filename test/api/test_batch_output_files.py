@@ -117,6 +117,34 @@ def test_headers_and_another_time(jobs, store, daemon):
         assert (store.folder / "kind").read_text() == f"{text}\n"
 
 
+@pytest.mark.parametrize(
+    "name, value, wrong",
+    [
+        ("x-ms-meta-a", "a\r\nContent-Length: 0\r\n\r\nDELETE /all HTTP/1.1\r\nX-Rest: b", "value"),
+        ("x-ms-meta-a", "a\nb", "value"),
+        ("x-ms-meta-a", "a\x7fb", "value"),
+        ("x-ms-meta-a: b\r\nX-More", "c", "name"),
+        ("x-ms-meta-a:", "b", "name"),
+        ("x-ms-meta a", "b", "name"),
+        ("x-ms-meta-\u00e4", "b", "name"),
+        ("Host", "localhost", "name"),
+        ("content-LENGTH", "0", "name"),
+        ("Transfer-Encoding", "chunked", "name"),
+        ("Connection", "close", "name"),
+        ("Expect", "100-continue", "name"),
+    ],
+)
+def test_a_header_that_would_change_the_request_itself_is_refused_with_its_task(jobs, others, name, value, wrong):
+    job = jobs()
+    files = output("x", f"{others.url}/smuggled?secret=1", "x", uploadHeaders=[{"name": "x-ms-meta-b", "value": "b"}, {"name": name, "value": value}])
+    body = {"id": "t", "commandLine": "/bin/sh -c 'echo x > x'", "outputFiles": [files]}
+    values = job.plane.refused(400, "InvalidPropertyValue", "POST", f"{job.url}/tasks", body)
+    assert values["PropertyName"] == f"outputFiles[0].destination.container.uploadHeaders[1].{wrong}"
+    (added,) = job.plane.call("POST", f"{job.url}/addtaskcollection", {"value": [body]}, expect=200).json["value"]
+    assert added["status"].lower() == "clienterror" and added["error"]["code"] == "InvalidPropertyValue"
+    assert job.states() == {}
+
+
 def test_a_container_of_others(jobs, others):
     good(jobs, "echo x > x; echo y > y", output("[xy]", f"{others.url}/box?secret=1", "to"))
     assert others.files["/box/to/x"] == b"x\n" and others.files["/box/to/y"] == b"y\n"

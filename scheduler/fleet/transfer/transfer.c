@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/header.h"
 #include "scheduler/fleet/transfer/transfer_priv.h"
 
 #define STOP_US INT64_C(5000000)
@@ -117,6 +118,16 @@ static void hand_over(struct transfer *t, enum transfer_event event)
         send_out(tr);
 }
 
+/* A transfer with an invalid header fails before it connects. */
+static void check_lines(struct transfer *t)
+{
+    for (size_t i = 0; i < t->n_lines; i++)
+        if (!header_line_ok(t->lines[i]))
+            t->over = true;
+    if (t->over)
+        err_set(&t->why, ERR_IO, NULL, "one of its headers is invalid");
+}
+
 struct transfer *transfer_begin(struct transfers *tr, const struct transfer_ask *ask)
 {
     struct transfer *t = xcalloc(1, sizeof *t);
@@ -130,6 +141,7 @@ struct transfer *transfer_begin(struct transfers *tr, const struct transfer_ask 
                            .lines = xcalloc(ask->n_headers + 1, sizeof *t->lines)};
     for (size_t i = 0; i < ask->n_headers; i++)
         t->lines[t->n_lines++] = xstrdup(ask->headers[i]);
+    check_lines(t);
     if (ask->put) /* disables "Expect: 100-continue": the body is sent without waiting for
                      permission */
         t->lines[t->n_lines++] = xstrdup("Expect:");

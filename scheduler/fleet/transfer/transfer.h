@@ -43,7 +43,8 @@ struct transfer_ask {
     bool put;        /* otherwise a GET, which follows redirections */
     bool own;        /* the URL's host is this daemon, whatever the host name resolves to */
     uint64_t length; /* of a PUT, in bytes */
-    const char *const *headers; /* "Name: value" */
+    const char *const *headers; /* "Name: value"; with an invalid line (header_line_ok()) the
+                                   transfer sends nothing and fails with ERR_IO */
     size_t n_headers;
     int64_t delay_us; /* delay before the transfer begins */
     int64_t work_us;  /* additional time for the other server's answer, on top of silent_s */

@@ -410,6 +410,37 @@ TRANSFER_TEST(trouble_has_kinds)
     transfer_end(t);
 }
 
+TRANSFER_TEST(a_header_that_could_make_another_request_is_not_sent)
+{
+    static const char *const lines[] = {"x-ms-meta-a: b\r\n\r\nDELETE /x HTTP/1.1",
+                                        "x-ms-meta-a: b\nc: d",
+                                        "x-ms-meta-a: b\rc",
+                                        "x-ms-meta-a\r\nb: c",
+                                        "x-ms-meta a: b",
+                                        "no colon",
+                                        ": b",
+                                        "Host: x",
+                                        "content-length: 1",
+                                        "Transfer-Encoding: chunked"};
+    char url[128];
+    snprintf(url, sizeof url, "%s/put", f->url);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        const char *const headers[] = {"x-ms-meta-good: a b; c=\"d\"", lines[i]};
+        struct transfer_ask ask = {
+            .url = url, .put = true, .length = 5, .headers = headers, .n_headers = 1};
+        for (; ask.n_headers <= 2; ask.n_headers++) {
+            struct transfer *t = transfer_begin(f->tr, &ask);
+            write_piece(f, t, 5);
+            if (ask.n_headers == 1)
+                read_piece(f, t);
+            if (f->why.code != (ask.n_headers == 1 ? ERR_NONE : ERR_IO))
+                fail_msg("%s: %s", lines[i], f->why.msg);
+            transfer_end(t);
+        }
+        assert_says(f->why.msg, "header");
+    }
+}
+
 /* It is silent for longer than the second that others have. */
 TRANSFER_TEST(who_has_work_to_do_is_waited_for)
 {
