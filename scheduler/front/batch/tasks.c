@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Users' operations on tasks.
+ * Users' operations on tasks. A task that has a run (`fed`) keeps it until its node is cleaned,
+ * also when the run has ended and the task is completed, or active again. Operations on such a task
+ * must not leave it to the end of that run.
  */
 #include "model/batch/job_states.h"
 #include "scheduler/front/batch/front_priv.h"
@@ -19,20 +21,26 @@ int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets
     return w->n_names + w->n_ranges > 0 ? st_batch_wait_count(st, t->id, e) : 0;
 }
 
-/* Ends the task's run, if it has one; then task_run_ended() is called, at once if the run waits. */
-int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
-              struct err *e)
+/* 1: the run ends, and then task_run_ended() is called, at once if the run waits; 0: the task has
+ * no run, or only a run that has ended, of which the node is still cleaned; -1: error. */
+static int end_run(struct batch_front *f, const struct batch_task *t, struct err *e)
 {
     struct arena a;
     struct run r = {.id = 0};
     arena_init(&a);
-    int rc = st_batch_task_set_fate(f->st, t->id, fate, e);
-    if (rc == 0)
-        rc = st_run_of(f->st, &a, RES_BATCH_TASK, t->id, 0, &r, e);
+    int rc = st_run_of(f->st, &a, RES_BATCH_TASK, t->id, 0, &r, e);
     if (rc == 1)
         rc = runs_terminate(sched_runs(f->sched), r.id, e);
     arena_free(&a);
-    return rc < 0 ? -1 : 0;
+    return rc;
+}
+
+int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
+              struct err *e)
+{
+    if (st_batch_task_set_fate(f->st, t->id, fate, e) < 0)
+        return -1;
+    return end_run(f, t, e) < 0 ? -1 : 0;
 }
 
 static const struct failure user_ended = {.code = FAIL_RUN_TERMINATED, .exit_code = -1};
@@ -40,8 +48,14 @@ static const struct failure user_ended = {.code = FAIL_RUN_TERMINATED, .exit_cod
 int batch_task_terminate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
                          struct err *e)
 {
-    if (t->fed)
-        return task_stop(f, t, BATCH_FATE_TERMINATE, e);
+    if (t->fed) {
+        int ending = st_batch_task_set_fate(f->st, t->id, BATCH_FATE_TERMINATE, e);
+        if (ending == 0)
+            ending = end_run(f, t, e);
+        /* The end of its last run can no longer end a task that is active again. */
+        if (ending != 0 || t->state != BATCH_TASK_ACTIVE)
+            return ending < 0 ? -1 : 0;
+    }
     const struct run_end end = {
         .was_queued = true, .stopped = true, .why = &user_ended, .now_us = now_us};
     if (task_complete(f, f->st, t, &end, e) < 0)
@@ -93,6 +107,10 @@ int batch_task_reactivate(struct batch_front *f, const struct batch_task *t, int
                                          .to = batch_task_next(t->state, BATCH_TASK_EV_REACTIVATE),
                                          .now_us = now_us,
                                          .by_user = true};
+    /* A fate that was set for the last run is not for the next run. */
+    if (t->fed && t->fate != BATCH_FATE_OWN &&
+        st_batch_task_set_fate(f->st, t->id, BATCH_FATE_OWN, e) < 0)
+        return -1;
     if (task_dependents_leave(f->st, t, e) < 0 || st_batch_task_move(f->st, &m, e) < 0)
         return -1;
     batch_job_changed(f, t->job_id);

@@ -132,6 +132,77 @@ WORLD_TEST(test_a_task_of_a_disabled_job_is_not_tried_again, world_virtual(1))
     assert_int_equal(task_state(w, &t), BATCH_TASK_ACTIVE);
 }
 
+static struct batch_task task_row(struct world *w, const struct batch_task *t)
+{
+    struct err e = {0};
+    struct batch_task row = {.id = 0};
+    ok(st_batch_task_by_id(w->st, &w->a, t->id, &row, &e), &e);
+    return row;
+}
+
+/* A task of a disabled job. It is active again, while its node is still cleaned of its first run.
+ */
+static struct batch_task requeued_task(struct world *w, struct batch_job *j)
+{
+    struct err e = {0};
+    add_slots(w, "p", 1);
+    *j = add_work(w, "j", "");
+    struct batch_task t = add_work_task(w, j, 1, 600);
+    batch_job_has_more(&w->batch, j->id);
+    WAIT(w, virtual_of(w)->started == 1);
+    *j = work_row(w, j);
+    ok(batch_job_disable(&w->batch, j, BATCH_DISABLE_REQUEUE, j->updated_us + 1, &e), &e);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_ACTIVE);
+    t = task_row(w, &t);
+    assert_true(t.fed);
+    return t;
+}
+
+static void runs_no_more(struct world *w, struct batch_job *j, const struct batch_task *t)
+{
+    struct err e = {0};
+    WAIT(w, work_row(w, j).state == BATCH_JOB_DISABLED);
+    *j = work_row(w, j);
+    ok(batch_job_enable(&w->batch, j, j->updated_us + 1, &e), &e);
+    pass(w, 20 * MINUTE);
+    assert_int_equal(task_state(w, t), BATCH_TASK_COMPLETED);
+    assert_int_equal(task_row(w, t).fed, false);
+    assert_int_equal(virtual_of(w)->started, 1);
+}
+
+WORLD_TEST(test_a_task_that_is_terminated_right_after_its_requeue_runs_no_more, world_virtual(1))
+{
+    struct err e = {0};
+    struct batch_job j;
+    struct batch_task t = requeued_task(w, &j);
+    ok(batch_task_terminate(&w->batch, &t, t.updated_us + 1, &e), &e);
+    assert_int_equal(task_state(w, &t), BATCH_TASK_COMPLETED);
+    runs_no_more(w, &j, &t);
+}
+
+/* Each of these requests comes before the node is clean. */
+WORLD_TEST(test_the_last_request_for_a_requeued_task_counts, world_virtual(1))
+{
+    struct err e = {0};
+    struct batch_job j;
+    struct batch_task t = requeued_task(w, &j);
+    for (int i = 0; i < 2; i++) {
+        ok(batch_task_terminate(&w->batch, &t, t.updated_us + 1, &e), &e);
+        t = task_row(w, &t);
+        assert_int_equal(t.state, BATCH_TASK_COMPLETED);
+        ok(batch_task_reactivate(&w->batch, &t, t.updated_us + 1, &e), &e);
+        t = task_row(w, &t);
+        assert_int_equal(t.state, BATCH_TASK_ACTIVE);
+        assert_false(batch_task_is_ending(&t));
+    }
+    WAIT(w, work_row(w, &j).state == BATCH_JOB_DISABLED);
+    assert_int_equal(task_state(w, &t), BATCH_TASK_ACTIVE);
+    j = work_row(w, &j);
+    ok(batch_job_enable(&w->batch, &j, j.updated_us + 1, &e), &e);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    assert_int_equal(virtual_of(w)->started, 2);
+}
+
 WORLD_TEST(test_jobs_at_their_limit_hold_no_other_up, world_virtual(1))
 {
     struct virtual_world *v = virtual_of(w);
