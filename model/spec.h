@@ -147,6 +147,7 @@ struct place_spec {
     enum failure_code refused;
     const char *why_refused;
     bool held; /* true: no step is done on its nodes until the front permits the run to begin */
+    bool unscheduled; /* true: disabling the scheduling of its node does not end the run */
 };
 
 struct setup_task_spec {

@@ -442,15 +442,18 @@ static struct failure node_lost(struct live_run *run, const struct node *nd)
     return f;
 }
 
-/* The requested treatment of the runs on a node; 0: none was requested. */
-static enum dealloc_option asked_how(const struct node *nd)
+/* The requested treatment of the run on a node; 0: none was requested. */
+static enum dealloc_option asked_how(const struct live_run *run, const struct node *nd)
 {
-    return nd->wish != WISH_NOTHING ? nd->how : nd->off;
+    const struct place_spec *place = run->spec.place;
+    if (nd->wish != WISH_NOTHING)
+        return nd->how;
+    return place && place->unscheduled ? 0 : nd->off;
 }
 
-static bool asked_to_end(const struct node *nd)
+static bool asked_to_end(const struct live_run *run, const struct node *nd)
 {
-    enum dealloc_option how = asked_how(nd);
+    enum dealloc_option how = asked_how(run, nd);
     return how == DEALLOC_REQUEUE || how == DEALLOC_TERMINATE;
 }
 
@@ -463,7 +466,7 @@ static bool still_has(const struct live_run *run, const struct node *nd, size_t 
         return false;
     if (nd->state == NODE_UNUSABLE && attached)
         return nd->failure == FAIL_TASK_NOT_KILLED && run->slots[i].begun;
-    return nd->state == NODE_IDLE && !asked_to_end(nd);
+    return nd->state == NODE_IDLE && !asked_to_end(run, nd);
 }
 
 /* Checks whether a node is lost or leaving, or a task has vanished from a node. */
@@ -486,7 +489,7 @@ static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
     } else if (nodes[i].state == NODE_UNUSABLE || nodes[i].state == NODE_PREPARING) {
         apply_rule(run, &p, rule_of(&p), node_lost(run, &nodes[i]), true);
     } else {
-        enum dealloc_option how = asked_how(&nodes[i]);
+        enum dealloc_option how = asked_how(run, &nodes[i]);
         apply_rule(run, &p, how != 0 ? how : rule_of(&p), node_taken(run, &nodes[i]), false);
     }
     return 0;

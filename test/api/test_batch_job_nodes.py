@@ -67,6 +67,48 @@ def test_the_release_runs_where_the_job_was_prepared(jobs, plane):
     assert status(job, **{"$select": "nodeId"}) == [{"nodeId": row["nodeId"]}]
 
 
+def test_the_release_runs_on_a_node_whose_scheduling_is_disabled(jobs, plane):
+    job = jobs(jobPreparationTask=command("true"), jobReleaseTask=command("true"))
+    node = f"/pools/prepared/nodes/{job.done('/bin/true')['nodeInfo']['nodeId']}"
+    plane.call("POST", f"{node}/disablescheduling", {"nodeDisableSchedulingOption": "requeue"}, expect=200)
+    try:
+        job.end()
+        assert status(job)[0][RELEASE]["result"] == "success"
+        assert plane.get(node)["schedulingState"] == "disabled"
+    finally:
+        plane.call("POST", f"{node}/enablescheduling", expect=200)
+
+
+def test_disabled_scheduling_does_not_end_a_release_that_runs(jobs, plane, go):
+    job = jobs(jobPreparationTask=command("true"), jobReleaseTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done"))
+    node = f"/pools/prepared/nodes/{job.done('/bin/true')['nodeInfo']['nodeId']}"
+    plane.call("POST", f"{job.url}/terminate", expect=202)
+    wait_for(lambda: status(job)[0].get(RELEASE, {}).get("state") == "running", what="release running")
+    began = status(job)[0][RELEASE]["startTime"]
+    plane.call("POST", f"{node}/disablescheduling", {"nodeDisableSchedulingOption": "terminate"}, expect=200)
+    try:
+        go.touch()
+        job.wait_state("completed")
+        assert (status(job)[0][RELEASE]["result"], status(job)[0][RELEASE]["startTime"]) == ("success", began)
+    finally:
+        plane.call("POST", f"{node}/enablescheduling", expect=200)
+
+
+def test_a_removed_node_that_waits_for_its_tasks_also_runs_the_release(jobs, plane, go):
+    add_pool(plane, "leaves", targetDedicatedNodes=1)
+    job = jobs(pool="leaves", jobPreparationTask=command("true"), jobReleaseTask=command("true"))
+    job.begin(command(f"while [ ! -e {go} ]; do sleep 0.05; done")["commandLine"])
+    plane.call("PATCH", job.url, {"onAllTasksComplete": "terminatejob"}, expect=200)
+    wait_for(lambda: plane.get("/pools/leaves")["allocationState"] == "steady", what="steady")
+    (node,) = plane.all("/pools/leaves/nodes")
+    leave = {"nodeList": [node["id"]], "nodeDeallocationOption": "taskcompletion"}
+    plane.call("POST", "/pools/leaves/removenodes", leave, expect=202)
+    go.touch()
+    job.wait_state("completed")
+    assert status(job)[0][RELEASE]["result"] == "success"
+    wait_for(lambda: plane.all("/pools/leaves/nodes") == [], what="the node has left")
+
+
 def move(job, pool="elsewhere"):
     job.disable("wait")
     job.plane.call("PATCH", job.url, {"poolInfo": {"poolId": pool}}, expect=200)

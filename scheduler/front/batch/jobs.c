@@ -212,6 +212,9 @@ static int keep_limit(struct batch_front *f, const struct batch_job *j, struct e
     return 0;
 }
 
+/* 1: the job is terminated, and its next step follows at once: its nodes may wait only for its
+ * tasks before they leave the pool, so its release tasks must begin before the last task is cleaned
+ * up. */
 static int active(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     struct arena a;
@@ -222,10 +225,13 @@ static int active(struct batch_front *f, const struct batch_job *j, struct err *
     if (rc < 0)
         return -1;
     if (j->on_all == BATCH_ALL_TERMINATE && rc == 1 && n.active == 0 && n.running == 0)
-        return batch_job_terminate(f, j, "AllTasksComplete", false, wakes_wall(f->wakes), e);
+        return batch_job_terminate(f, j, "AllTasksComplete", false, wakes_wall(f->wakes), e) < 0
+                   ? -1
+                   : 1;
     return n.active > 0 ? dispatcher_wake(f, j, e) : 0;
 }
 
+/* 1: the next step follows at once. */
 static int next_step(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes)};
@@ -259,9 +265,9 @@ struct job_step {
     int64_t id;
 };
 
-static int step_in_tx(struct storage *st, void *ctx, struct err *e)
+/* 1: the next step follows at once. */
+static int do_step(struct storage *st, const struct job_step *s, struct err *e)
 {
-    const struct job_step *s = ctx;
     struct arena a;
     struct batch_job j;
     arena_init(&a);
@@ -271,7 +277,16 @@ static int step_in_tx(struct storage *st, void *ctx, struct err *e)
     if (rc == 1)
         rc = next_step(s->f, &j, e);
     arena_free(&a);
-    return rc < 0 ? -1 : 0;
+    return rc;
+}
+
+static int step_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    int rc;
+    do
+        rc = do_step(st, ctx, e);
+    while (rc == 1);
+    return rc;
 }
 
 static void job_reconcile(void *ctx, int64_t id)

@@ -161,10 +161,11 @@ static int give_way(const struct batch_front *f, struct storage *st, struct aren
 
 /* Whether a task of which the node has no record may begin again on the same node. The core limits
  * how often this happens to a run. */
-static bool is_open(const struct batch_front *f, const struct node *nd)
+static bool is_open(const struct batch_front *f, const struct node *nd, enum batch_chore_kind kind)
 {
-    return nd->wish == WISH_NOTHING && nd->off == 0 &&
-           !fleet_node_closed(sched_fleet(f->sched), nd->id);
+    bool takes =
+        kind == BATCH_RELEASE ? chore_may_release(nd) : nd->wish == WISH_NOTHING && nd->off == 0;
+    return takes && !fleet_node_closed(sched_fleet(f->sched), nd->id);
 }
 
 static int again(const struct batch_front *f, struct storage *st, struct arena *a,
@@ -185,7 +186,7 @@ static int again(const struct batch_front *f, struct storage *st, struct arena *
     if (rc < 0)
         return -1;
     bool is_there = rc == 1 && nd.state == NODE_IDLE;
-    if (!is_there || (!retried && !is_open(f, &nd)))
+    if (!is_there || (!retried && !is_open(f, &nd, c.kind)))
         return give_way(f, st, a, &c, is_there, now_us, e);
     if (retried && st_batch_chore_retry(st, c.id, now_us, e) < 0)
         return -1;

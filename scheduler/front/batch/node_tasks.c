@@ -129,15 +129,21 @@ static bool is_overdue(const struct chores *k)
     return wakes_mono(f->wakes) > until;
 }
 
+bool chore_may_release(const struct node *nd)
+{
+    bool waits = nd->how == DEALLOC_WAIT_FOR_COMPLETION || nd->how == DEALLOC_WAIT_FOR_DATA;
+    return nd->wish == WISH_NOTHING || (nd->wish == WISH_LEAVE && waits);
+}
+
 /* Whether the node can run a release task now, later or never. A node that does not answer may
  * return until the job has waited too long. */
 static enum readiness readiness_of(const struct chores *k, const struct node *nd)
 {
     bool lost = nd->state == NODE_UNUSABLE && !failure_heals(nd->failure);
-    if (nd->off != 0 || nd->state == NODE_LEAVING || lost || wish_leaves(nd->wish))
-        return NODE_NEVER;
-    if (nd->wish == WISH_NOTHING && nd->state == NODE_IDLE)
+    if (nd->state == NODE_IDLE && chore_may_release(nd))
         return NODE_READY;
+    if (nd->state == NODE_LEAVING || lost || wish_leaves(nd->wish))
+        return NODE_NEVER;
     return is_overdue(k) ? NODE_NEVER : NODE_LATER;
 }
 

@@ -123,7 +123,8 @@ struct spec_command {
     struct batch_job_spec job;
     struct batch_task_spec task;
     const char *id;
-    int retried; /* retries of earlier runs */
+    bool releases; /* a release task */
+    int retried;   /* retries of earlier runs */
 };
 
 static int find_job(struct storage *st, struct arena *a, const struct run *r, int64_t job_id,
@@ -189,6 +190,7 @@ static int find_chore(const struct batch_front *f, const struct front_read *how,
         return 0;
     c->task = *s;
     c->id = s->id;
+    c->releases = h.kind == BATCH_RELEASE;
     return 1;
 }
 
@@ -314,7 +316,8 @@ static int load(const struct batch_front *f, const struct front_read *how, const
         (how->secrets && task_run_waits(f, st, a, r, &held, e) < 0))
         return -1;
     struct place_spec *place = arena_alloc(a, sizeof *place);
-    *place = (struct place_spec){.dir = task_dir(a, &c, c.id), .held = held};
+    *place =
+        (struct place_spec){.dir = task_dir(a, &c, c.id), .held = held, .unscheduled = c.releases};
     place_set_user(a, &c.task.user, &pool, place);
     const char **argv;
     place->program.n = batch_program(f, a, &c.p, c.task.command_line, &argv);
