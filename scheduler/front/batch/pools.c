@@ -11,13 +11,14 @@
 
 /* Why a resize ends before the target is reached. */
 struct shortfall {
-    const char *code, *message; /* message: "Desired number of CLASS nodes MESSAGE" */
+    /* "Desired number of CLASS nodes could not be allocated WHY"; or "removed" */
+    const char *code, *why;
 };
-static const struct shortfall
-    stopped = {"ResizeStopped", "could not be allocated due to a stop resize operation"},
-    timed_out = {"AllocationTimedout", "could not be allocated as the resize timeout was reached"},
-    too_many = {"AccountCoreQuotaReached",
-                "could not be allocated: the site has no more nodes of this size"};
+static const struct shortfall stopped = {"ResizeStopped", "due to a stop resize operation"},
+                              timed_out = {"AllocationTimedout",
+                                           "as the resize timeout was reached"},
+                              too_many = {"AccountCoreQuotaReached",
+                                          "because the site has no more nodes of this size"};
 
 /* --- the present nodes ------------------------------------------------------------------------ */
 
@@ -42,10 +43,14 @@ static int count_nodes(struct storage *st, struct arena *a, int64_t pool_id,
     return 0;
 }
 
-static void add_error(struct strbuf *out, const struct shortfall *why, const char *class)
+static void add_error(struct strbuf *out, const struct shortfall *why, const char *class,
+                      bool shrinking)
 {
-    strbuf_printf(out, "%s{\"code\":\"%s\",\"message\":\"Desired number of %s nodes %s\"}",
-                  out->len > 0 ? "," : "[", why->code, class, why->message);
+    strbuf_printf(out,
+                  "%s{\"code\":\"%s\","
+                  "\"message\":\"Desired number of %s nodes could not be %s %s\"}",
+                  out->len > 0 ? "," : "[", why->code, class, shrinking ? "removed" : "allocated",
+                  why->why);
 }
 
 /* JSON text in the arena. NULL: no node is missing. */
@@ -54,9 +59,9 @@ static const char *errors_of(struct arena *a, const struct shortfall *why,
 {
     struct strbuf b = STRBUF_INIT;
     if (have->dedicated != want->dedicated)
-        add_error(&b, why, "dedicated");
+        add_error(&b, why, "dedicated", have->dedicated > want->dedicated);
     if (have->low != want->low)
-        add_error(&b, why, "low priority");
+        add_error(&b, why, "low priority", have->low > want->low);
     const char *text = b.len > 0 ? arena_printf(a, "%s]", b.s) : NULL;
     strbuf_free(&b);
     return text;
@@ -84,7 +89,9 @@ struct cut {
     int64_t now_us;
 };
 
-/* Sets the core's target to the present size. */
+/* Sets the core's target to the present size. The pool's own target stays if nodes are missing. If
+ * nodes were to leave, they stay, and a later resize of the other class alone must not remove them.
+ */
 static int cut_short(struct storage *st, void *ctx, struct err *e)
 {
     const struct cut *c = ctx;
@@ -100,6 +107,8 @@ static int cut_short(struct storage *st, void *ctx, struct err *e)
         size.state_us = c->now_us;
     size.state = c->state;
     size.errors = c->errors ? c->errors : errors_of(c->a, c->why, &size, &have);
+    size.dedicated = have.dedicated > size.dedicated ? have.dedicated : size.dedicated;
+    size.low = have.low > size.low ? have.low : size.low;
     if (st_batch_pool_set_size(st, c->p->id, &size, c->p->updated_us, e) < 0)
         return -1;
     sched_wake_pool(c->f->sched, c->p->id);

@@ -121,6 +121,28 @@ WORLD_TEST(test_a_deallocated_node_still_rests_when_its_removal_is_stopped, worl
     WAIT(w, task_state(w, &waits) == BATCH_TASK_COMPLETED);
 }
 
+/* The other class can be resized alone, and the tasks of the kept nodes run on. */
+WORLD_TEST(test_a_shrink_that_was_stopped_is_no_target_any_more, world_virtual(2))
+{
+    struct err e = {0};
+    add_slots(w, "p", 1);
+    struct batch_job j = add_work(w, "j", "");
+    struct batch_task runs = add_work_task(w, &j, 1, 3600);
+    batch_job_has_more(&w->batch, j.id);
+    WAIT(w, task_state(w, &runs) == BATCH_TASK_RUNNING);
+    resize_to_nothing(w);
+    struct batch_pool p = pool_row(w, 1);
+    ok(batch_pool_stop_resize(&w->batch, &p, &e), &e);
+    WAIT(w, steady(w, 1));
+    p = pool_row(w, 1);
+    assert_int_equal(p.size.dedicated, 1);
+    assert_says(p.size.errors, "Desired number of dedicated nodes could not be removed");
+    assert_says_not(p.size.errors, "low priority");
+    resize_to(w, 1, p.size.dedicated, 1);
+    WAIT(w, has_nodes(w, 1, 2));
+    assert_int_equal(task_state(w, &runs), BATCH_TASK_RUNNING);
+}
+
 static void must_leave_though_deallocated(struct world *w, void (*leaves)(struct world *))
 {
     add_kept(w);
