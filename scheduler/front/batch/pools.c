@@ -314,25 +314,33 @@ int batch_pool_resize(struct batch_front *f, const struct batch_pool *p,
     return begin_resize(&z, t, updated_us, e);
 }
 
+/* A node that leaves already is not counted in the core's target. */
+static void take_off(struct batch_targets *t, const struct node *nd)
+{
+    int *count = nd->vm_priority == VM_LOWPRIORITY ? &t->low : &t->dedicated;
+    if (nd->state != NODE_LEAVING && *count > 0)
+        (*count)--;
+}
+
 int batch_pool_remove_nodes(struct batch_front *f, const struct batch_pool *p,
                             const struct node *const *nodes, size_t n,
                             const struct batch_targets *t, int64_t updated_us, struct err *e)
 {
     struct resize z = {.f = f, .p = *p, .nodes = nodes, .n = n};
     struct batch_targets left = *t;
-    struct nodes_of_pool have;
+    struct pool core;
     struct arena a;
     arena_init(&a);
-    int rc = count_nodes(f->st, &a, p->id, &have, e);
-    left.dedicated = have.dedicated;
-    left.low = have.low;
-    for (size_t i = 0; i < n; i++)
-        *(nodes[i]->vm_priority == VM_LOWPRIORITY ? &left.low : &left.dedicated) -=
-            nodes[i]->state != NODE_LEAVING;
-    if (rc == 0)
+    int rc = st_pool_by_id(f->st, &a, p->id, &core, e);
+    if (rc == 1) {
+        left.dedicated = core.scale.target;
+        left.low = core.scale.low;
+        for (size_t i = 0; i < n; i++)
+            take_off(&left, nodes[i]);
         rc = begin_resize(&z, &left, updated_us, e);
+    }
     arena_free(&a);
-    return rc;
+    return rc < 0 ? -1 : 0;
 }
 
 int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p, struct err *e)

@@ -60,6 +60,27 @@ LENDING_TEST(test_machines_are_lent_between_them)
     assert_string_equal(machines_of(w, low), "low1 ");
 }
 
+/* The pool lost a low-priority node, and a dedicated node is removed: the lost node still returns.
+ */
+LENDING_TEST(test_the_removal_of_a_node_gives_up_no_lost_node)
+{
+    struct err e = {0};
+    int64_t pool = add_pool_of(w, "p", "STANDARD_NC6", 1, 2);
+    WAIT(w, has_idle(w, pool, 3) && steady(w, pool));
+    int64_t cluster = add_gpu_cluster(w, "c", 1);
+    WAIT(w, counts(w, cluster).idle == 1 && pool_row(w, pool).has_low == 1);
+    struct node *nodes;
+    struct batch_pool p = pool_row(w, pool);
+    assert_int_equal(nodes_in(w, pool, NODE_IDLE, &nodes), 2);
+    const struct node *one[] = {&nodes[nodes[0].vm_priority == VM_LOWPRIORITY]};
+    const struct batch_targets t = {.timeout_us = 15 * MINUTE, .how = DEALLOC_REQUEUE};
+    ok(batch_pool_remove_nodes(&w->batch, &p, one, 1, &t, p.updated_us + 1, &e), &e);
+    p = pool_row(w, pool);
+    assert_int_equal(p.size.dedicated, 0);
+    assert_int_equal(p.size.low, 2);
+    WAIT(w, has_idle(w, pool, 2) && steady(w, pool));
+}
+
 LENDING_TEST(test_what_a_pool_leaves_a_cluster_can_use)
 {
     struct err e = {0};
