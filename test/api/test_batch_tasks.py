@@ -299,6 +299,18 @@ def test_files_of_a_node_and_of_a_task_that_runs(jobs, plane):
     plane.refused(404, "PoolNotFound", "GET", "/pools/none/nodes/none/files")
 
 
+def test_a_name_with_a_backslash_is_a_files_name_on_linux(jobs, plane):
+    job = jobs()
+    task, _ = job.ran("/bin/sh -c 'echo one > \"a\\\\b\"'")
+    (file,) = [f for f in plane.all(f"{job.url}/tasks/{task}/files", recursive="true") if f["name"].startswith("wd/")]
+    assert file["name"] == "wd/a\\b"
+    url = file["url"].removeprefix(plane.url)
+    assert plane.call("GET", url, expect=200).content == b"one\n"
+    assert plane.call("HEAD", url, expect=200).headers["Content-Length"] == "4"
+    plane.call("DELETE", url, expect=200)
+    plane.refused(404, "FileNotFound", "GET", url)
+
+
 def test_files_go_when_their_time_is_up(jobs, plane):
     job = jobs()
     job.done("/bin/true", id="short", constraints={"retentionTime": "PT1S"})

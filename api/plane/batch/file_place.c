@@ -10,22 +10,26 @@
 #include "api/plane/batch/files.h"
 #include "api/plane/batch/reply.h"
 #include "api/plane/batch/tasks.h"
+#include "model/batch/images.h"
 #include "scheduler/fleet/node/node.h"
 #include "scheduler/front/batch/tasks.h"
 
 /* --- finding it ------------------------------------------------------------------------------- */
 
-/* Makes a sent path relative to the directory. The sent path may contain slashes and backslashes,
- * and may begin at the root of a Windows node ("D:\batch\tasks\..."). */
-static const char *clean_path(struct request *r, const char *sent)
+/* Makes a sent path relative to the directory. The sent path may begin at the root of a Windows
+ * node
+ * ("D:\batch\tasks\..."). In such a path, and in pools of Windows nodes, a backslash is a slash; in
+ * other pools a file's name may contain it. */
+static const char *clean_path(struct request *r, const char *sent, bool is_windows)
 {
     char *path = arena_strdup(&r->arena, sent ? sent : ""), *from = path, *to = path;
-    static const char windows[] = "D:/batch/tasks/";
-    for (char *at = path; *at; at++)
+    static const char root[] = "D:/batch/tasks/";
+    bool from_root = strncasecmp(path, "D:\\", 3) == 0;
+    for (char *at = path; *at && (is_windows || from_root); at++)
         if (*at == '\\')
             *at = '/';
-    if (strncasecmp(path, windows, sizeof windows - 1) == 0)
-        from += sizeof windows - 1;
+    if (strncasecmp(path, root, sizeof root - 1) == 0)
+        from += sizeof root - 1;
     while (*from == '/')
         from++;
     for (; *from; from++)
@@ -38,7 +42,11 @@ static const char *clean_path(struct request *r, const char *sent)
 static int on_node(struct request *r, const struct node *nd, const char *below,
                    struct files_place *out, struct err *e)
 {
+    struct batch_pool p;
     struct node_rt *rt = node_rt_find(arm_of(r)->fleet, nd->id);
+    int rc = st_batch_pool_by_id(arm_of(r)->storage, &r->arena, nd->pool_id, &p, e);
+    if (rc < 0)
+        return -1;
     if (!rt)
         return err_set(e, ERR_UNAVAILABLE, NULL, "The node %s cannot be reached now.", nd->name);
     out->at = (struct output_dir){.node_id = nd->id,
@@ -46,8 +54,22 @@ static int on_node(struct request *r, const struct node *nd, const char *below,
                                   .base = arena_concat(&r->arena, node_rt_root(rt), "/", BATCH_ROOT,
                                                        *below ? "/" : "", below),
                                   .is_local = node_rt_is_local(rt)};
-    out->path = clean_path(r, r->rest);
+    out->path = clean_path(r, r->rest, rc == 1 && batch_pool_is_windows(p.doc));
     return 0;
+}
+
+/* Finds the path of a seeded task's file. */
+static int in_rows(struct request *r, const struct batch_task *t, struct files_place *out,
+                   struct err *e)
+{
+    struct batch_job j;
+    struct batch_pool p;
+    int rc = st_batch_job_by_id(arm_of(r)->storage, &r->arena, t->job_id, &j, e);
+    if (rc == 1)
+        rc = st_batch_pool_get(arm_of(r)->storage, &r->arena, j.account_id, j.pool_name, &p, e);
+    out->seeded = t->id;
+    out->path = clean_path(r, r->rest, rc == 1 && batch_pool_is_windows(p.doc));
+    return rc < 0 ? -1 : 0;
 }
 
 static int no_node(const char *name, struct err *e)
@@ -67,11 +89,8 @@ int batch_files_of(struct request *r, const struct batch_task *t, struct files_p
                        t->name);
     out->url =
         batch_url(r, arena_concat(&r->arena, batch_task_path(r, t->job_name, t->name), "/files/"));
-    if (!t->node_name) {
-        out->seeded = t->id;
-        out->path = clean_path(r, r->rest);
-        return 0;
-    }
+    if (!t->node_name)
+        return in_rows(r, t, out, e);
     int rc = batch_task_node(arm_of(r)->storage, &r->arena, t, &nd, e);
     if (rc <= 0)
         return rc < 0 ? -1 : no_node(t->node_name, e);
