@@ -2,6 +2,7 @@
 """What an account has used; and the versions of cloud services."""
 
 import json
+import os
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -48,6 +49,18 @@ def test_a_pools_statistics_are_shown_to_those_who_ask(plane, used, version):
     assert listed["stats"]["url"] == stats["url"]
 
 
+def test_the_time_of_low_priority_nodes_is_no_dedicated_core_time(plane):
+    name = fresh("low")
+    add_pool(plane, name, targetDedicatedNodes=0, targetLowPriorityNodes=1)
+    wait_for(lambda: plane.get(f"/pools/{name}")["currentLowPriorityNodes"] == 1, what="its node")
+    seen = plane.get(f"/pools/{name}", **{"$expand": "stats"})
+    assert seen["stats"]["usageStats"]["dedicatedCoreTime"] == "PT0S"
+    (usage,) = plane.get("/poolusagemetrics", starttime=ago(hours=1), endtime=ago(hours=-1), **{"$filter": f"poolId eq '{name}'"})["value"]
+    assert usage["totalCoreHours"] > 0
+    plane.call("DELETE", f"/pools/{name}", expect=202)
+    wait_for(lambda: plane.call("GET", f"/pools/{name}").status == 404, what="it is gone")
+
+
 def ago(**more):
     return (datetime.now(timezone.utc) - timedelta(**more)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -64,6 +77,11 @@ def test_usage_is_of_nodes_that_are_there(plane, used, version):
     for params in ({"starttime": "yesterday"}, {"endtime": "x"}, {"starttime": ago(days=1), "endtime": ago(days=2)}, {"$filter": "vmSize eq 'a'"}):
         values = at.refused(400, "InvalidQueryParameterValue", "GET", "/poolusagemetrics", params=params)
         assert values["QueryParameterName"] in params
+
+
+def test_usage_has_no_hours_of_the_future(plane, used):
+    (year,) = plane.get("/poolusagemetrics", starttime=ago(hours=1), endtime=ago(days=-365), **{"$filter": f"poolId eq '{used}'"})["value"]
+    assert 0 < year["totalCoreHours"] <= os.cpu_count()
 
 
 def test_pages_of_usage_go_on_behind_pools_that_were_not_there_then(plane, used):

@@ -20,18 +20,21 @@
 
 #define GIB 1073741824.0
 
-int pool_core_time(struct request *r, int64_t pool_id, int64_t from_us, int64_t to_us, int64_t *out,
-                   struct err *e)
+int pool_core_time(struct request *r, int64_t pool_id, const struct pool_interval *within,
+                   int64_t *out, struct err *e)
 {
     struct node *nodes;
     size_t n;
+    int64_t to_us = within->to_us < r->now_us ? within->to_us : r->now_us;
     *out = 0;
     if (st_node_list(arm_of(r)->storage, &r->arena, pool_id, &nodes, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        int64_t since = nodes[i].created_us > from_us ? nodes[i].created_us : from_us;
-        int cores = nodes[i].has.cores > 0 ? nodes[i].has.cores : 1;
-        if (since < to_us)
+        const struct node *nd = &nodes[i];
+        int64_t since = nd->created_us > within->from_us ? nd->created_us : within->from_us;
+        int cores = nd->has.cores > 0 ? nd->has.cores : 1;
+        bool counts = !within->dedicated || nd->vm_priority != VM_LOWPRIORITY;
+        if (since < to_us && counts)
             *out += (to_us - since) * cores;
     }
     return 0;
@@ -65,8 +68,9 @@ static void add_sample(struct pool_sums *to, const struct samples *s, size_t i)
 
 int pool_sums_add(struct request *r, const struct batch_pool *p, struct pool_sums *s, struct err *e)
 {
+    const struct pool_interval life = {.to_us = r->now_us, .dedicated = true};
     int64_t us;
-    if (pool_core_time(r, p->id, 0, r->now_us, &us, e) < 0)
+    if (pool_core_time(r, p->id, &life, &us, e) < 0)
         return -1;
     s->core_us += us;
     struct samples *taken = batch_samples_read(batch_of(r)->front, &r->arena, p->id, e);

@@ -18,9 +18,15 @@ struct pool_sums {
     double read_ops, write_ops, read, written, in, out;
 };
 
-/* The core time (microseconds times cores) of a pool's nodes between two instants. */
-int pool_core_time(struct request *r, int64_t pool_id, int64_t from_us, int64_t to_us, int64_t *out,
-                   struct err *e) MUST_CHECK;
+/* An interval, and the nodes whose time counts. */
+struct pool_interval {
+    int64_t from_us, to_us; /* only time that has passed counts */
+    bool dedicated;         /* true: low-priority nodes do not count */
+};
+
+/* The core time (microseconds times cores) of a pool's nodes in an interval. */
+int pool_core_time(struct request *r, int64_t pool_id, const struct pool_interval *within,
+                   int64_t *out, struct err *e) MUST_CHECK;
 int pool_sums_add(struct request *r, const struct batch_pool *p, struct pool_sums *s,
                   struct err *e) MUST_CHECK;
 /* {"url", "startTime", "lastUpdateTime", "usageStats", "resourceStats"}. */

@@ -104,14 +104,9 @@ static const char *lower(struct arena *a, const char *text)
     return copy;
 }
 
-/* The interval that the request asks for. */
-struct interval {
-    int64_t from_us, to_us;
-};
-
 static bool was_there(const struct batch_list *l, const void *row)
 {
-    const struct interval *i = l->of;
+    const struct pool_interval *i = l->of;
     return ((const struct batch_pool *)row)->created_us < i->to_us;
 }
 
@@ -119,10 +114,10 @@ static int render_usage(const struct batch_list *l, const void *row, struct strb
                         struct err *e)
 {
     struct request *r = l->r;
-    const struct interval *i = l->of;
+    const struct pool_interval *i = l->of;
     const struct batch_pool *p = row;
     int64_t us;
-    if (pool_core_time(r, p->id, i->from_us, i->to_us, &us, e) < 0)
+    if (pool_core_time(r, p->id, i, &us, e) < 0)
         return -1;
     json_auto_t *usage =
         json_pack("{s:s, s:s, s:s, s:s, s:f}", "poolId", p->name, "startTime",
@@ -148,8 +143,9 @@ struct replied *usage_of_pools(struct request *r)
         .fetch = batch_pools_fetch,
         .is_shown = was_there,
         .render = render_usage};
-    struct interval *i = arena_alloc(&r->arena, sizeof *i);
+    struct pool_interval *i = arena_alloc(&r->arena, sizeof *i);
     struct err e;
+    *i = (struct pool_interval){.dedicated = false};
     if (read_interval(r, &i->from_us, &i->to_us, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_rows(r, &rows, batch_account_of(r)->id, i);
