@@ -110,6 +110,10 @@ struct st_batch_settling {
  * wait for it by its name. */
 int st_batch_wait_settle(struct storage *, const struct batch_task *t,
                          const struct st_batch_settling *how, bool *left, struct err *) MUST_CHECK;
+/* Call before a task that satisfies its dependents is removed or reactivated, with its name as a
+ * number: ranges that are added later wait for the number again. Ranges that are open keep it. */
+int st_batch_wait_leave(struct storage *, const struct batch_task *t, int64_t number,
+                        struct err *) MUST_CHECK;
 
 /* The largest task that a pool can run. */
 struct st_batch_fit {

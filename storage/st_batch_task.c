@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Azure Batch's tasks and their dependencies.
+ * Azure Batch's tasks and their dependencies. A task that waits for a range of numbers has one open
+ * range (batch_wait), until one interval of numbers that are done (batch_done) has all of it. A
+ * number that is done no more leaves its interval, but stays done for the ranges that are open
+ * then.
  */
 #include "storage/batch_jobs.h"
 #include "storage/storage_priv.h"
@@ -83,4 +86,39 @@ int st_batch_wait_settle(struct storage *st, const struct batch_task *t,
         return -1;
     *left = gone == how->limit;
     return how->number < 0 ? 0 : settle_number(st, t->job_id, how->number, e);
+}
+
+/* Open ranges keep all numbers of the interval, so that the numbers which follow from it cost
+ * nothing more. */
+static int cut_ranges(struct storage *st, int64_t job_id, const struct tasks_done *in,
+                      struct err *e)
+{
+    if (st_batch_ranges_count_parts(st, job_id, in->low, in->high, e) < 0 ||
+        st_batch_ranges_add_parts(st, job_id, in->low, in->high, e) < 0 ||
+        st_batch_ranges_end_before(st, job_id, in->low, e) < 0)
+        return -1;
+    return st_batch_ranges_begin_behind(st, job_id, in->low, in->high, e);
+}
+
+static int remove_done(struct storage *st, int64_t job_id, int64_t n, const struct tasks_done *from,
+                       struct err *e)
+{
+    if (st_batch_done_drop(st, job_id, from->low, e) < 0)
+        return -1;
+    if (from->low < n && st_batch_done_put(st, job_id, from->low, n - 1, e) < 0)
+        return -1;
+    return n < from->high ? st_batch_done_put(st, job_id, n + 1, from->high, e) : 0;
+}
+
+int st_batch_wait_leave(struct storage *st, const struct batch_task *t, int64_t number,
+                        struct err *e)
+{
+    struct tasks_done in;
+    bool other;
+    if (st_batch_number_satisfied(st, t, number, &other, e) < 0)
+        return -1;
+    int rc = other ? 0 : st_batch_done_at(st, t->job_id, number, &in.low, &in.high, e);
+    if (rc <= 0 || in.high < number)
+        return rc;
+    return cut_ranges(st, t->job_id, &in, e) < 0 ? -1 : remove_done(st, t->job_id, number, &in, e);
 }

@@ -60,6 +60,36 @@ DELETE FROM $batch_ranges_met(low);
 -- private st_batch_ranges_remove_by_high(i64 job_id, i64 low, i64 number, i64 high)
 DELETE FROM $batch_ranges_met(high);
 
+-- Whether another task whose name is this number is completed as others want: 5, 05 and 005 are one number, and a name has
+-- at most 64 digits.
+-- private st_batch_number_satisfied(batch_task t, i64 number) -> bool any
+WITH RECURSIVE same (name) AS (
+SELECT CAST(:number AS TEXT) UNION ALL SELECT '0' || name FROM same WHERE length(name) < 64)
+SELECT EXISTS (SELECT 1 FROM same CROSS JOIN batch_task o ON o.job_id = :t.job_id AND o.name = same.name
+WHERE o.satisfies = 1 AND o.id <> :t.id);
+
+-- Open ranges that begin before the interval from :low to :high and end behind it.
+-- $batch_ranges_around
+batch_wait INDEXED BY batch_wait_low WHERE job_id = :job_id AND low < :low AND high > :high;
+
+-- The next four cut the interval out of all open ranges, as their tasks do not wait for its numbers: of the ranges around
+-- it two parts are left, which are counted and made first.
+-- private st_batch_ranges_count_parts(i64 job_id, i64 low, i64 high)
+UPDATE batch_task SET waits = waits + (SELECT count(*) FROM batch_wait w WHERE w.task_id = batch_task.id
+AND w.low < :low AND w.high > :high)
+WHERE id IN (SELECT task_id FROM $batch_ranges_around);
+
+-- private st_batch_ranges_add_parts(i64 job_id, i64 low, i64 high)
+INSERT INTO batch_wait (job_id, task_id, low, high) SELECT job_id, task_id, :high + 1, high FROM $batch_ranges_around;
+
+-- private st_batch_ranges_end_before(i64 job_id, i64 low)
+UPDATE batch_wait INDEXED BY batch_wait_low SET high = :low - 1
+WHERE job_id = :job_id AND low < :low AND high >= :low;
+
+-- private st_batch_ranges_begin_behind(i64 job_id, i64 low, i64 high)
+UPDATE batch_wait INDEXED BY batch_wait_low SET low = :high + 1
+WHERE job_id = :job_id AND low >= :low AND low <= :high AND high > :high;
+
 -- private st_batch_wait_met(batch_task t, int limit)
 UPDATE batch_task SET waits = waits - 1 WHERE id IN (SELECT task_id $batch_wait_met);
 

@@ -61,6 +61,51 @@ def test_dependencies_and_ranges(jobs):
     assert instant(done["executionInfo"]["startTime"]) >= instant(job.task("later")["executionInfo"]["endTime"])
 
 
+def numbers(low, high):
+    return {"taskIdRanges": [{"start": low, "end": high}]}
+
+
+def remove_task(job, task):
+    job.plane.call("DELETE", f"{job.url}/tasks/{task}", expect=200)
+    wait_for(lambda: job.plane.call("GET", f"{job.url}/tasks/{task}").status == 404, what=f"{task} gone")
+
+
+@pytest.mark.parametrize("how", ["deleted", "reactivated"])
+def test_a_range_waits_for_the_task_that_has_its_number_now(jobs, go, how):
+    """The number was done before; a task that waited then has it, and waits for the rest of its range."""
+    job = jobs(usesTaskDependencies=True)
+    five = {"command": f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done; exit 1'", "id": "5"}
+    five["exitConditions"] = {"default": {"dependencyAction": "satisfy"}}
+    go.touch()
+    job.done(**five)
+    go.unlink()
+    before = job.add("/bin/true", dependsOn=numbers(5, 6))
+    if how == "deleted":
+        remove_task(job, "5")
+        job.add(**five)
+    else:
+        job.plane.call("POST", f"{job.url}/tasks/5/reactivate", expect=204)
+    after = job.add("/bin/true", dependsOn=numbers(5, 5))
+    job.add("/bin/true", id="6")
+    job.succeed(before)
+    assert job.states()[after] == "active"
+    go.touch()
+    done, again = job.succeed(after), job.task("5")
+    assert instant(done["executionInfo"]["startTime"]) >= instant(again["executionInfo"]["endTime"])
+
+
+def test_a_number_is_done_as_long_as_a_task_of_that_number_is(jobs):
+    job = jobs(usesTaskDependencies=True)
+    job.good("/bin/true", id="5")
+    job.good("/bin/true", id="05")
+    remove_task(job, "5")
+    job.good("/bin/true", dependsOn=numbers(5, 5))
+    remove_task(job, "05")
+    last = job.add("/bin/true", dependsOn=numbers(5, 5))
+    job.good("/bin/true")
+    assert job.states()[last] == "active"
+
+
 def test_a_failed_dependency_blocks_unless_it_satisfies(jobs):
     job = jobs(usesTaskDependencies=True)
     job.add("/bin/false", id="bad")

@@ -195,7 +195,7 @@ void task_dependents_begin(struct batch_front *f);
 int task_dependents_settle(const struct batch_front *f, struct storage *st,
                            const struct batch_task *t, int64_t number, struct err *e) MUST_CHECK;
 /* Called when the task's row is removed, or the task is to run again: releases at once all tasks
- * that were to be released later. */
+ * that were to be released later. Tasks that are added later wait for the task's number again. */
 int task_dependents_leave(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;
 
 /* --- task_end.c ------------------------------------------------------------------------------ */

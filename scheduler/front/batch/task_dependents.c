@@ -6,6 +6,7 @@
  */
 #include <limits.h>
 
+#include "model/batch/exits.h"
 #include "scheduler/front/batch/front_priv.h"
 
 /* Wakes tasks whose dependents are not all released. */
@@ -29,8 +30,13 @@ int task_dependents_settle(const struct batch_front *f, struct storage *st,
 int task_dependents_leave(struct storage *st, const struct batch_task *t, struct err *e)
 {
     const struct st_batch_settling all = {-1, INT_MAX};
+    int64_t number = batch_id_number(t->name);
     bool left;
-    return t->satisfies ? st_batch_wait_settle(st, t, &all, &left, e) : 0;
+    if (!t->satisfies)
+        return 0;
+    if (st_batch_wait_settle(st, t, &all, &left, e) < 0)
+        return -1;
+    return number < 0 ? 0 : st_batch_wait_leave(st, t, number, e);
 }
 
 struct more {

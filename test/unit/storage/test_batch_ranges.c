@@ -115,6 +115,77 @@ DB_TEST(test_ranges_are_met_in_any_order)
     }
 }
 
+/* --- numbers whose tasks are removed or reactivated ------------------------------------------- */
+
+/* Of each range the numbers that were not done since it was added. */
+struct memory {
+    bool done[NUMBERS];
+    struct {
+        bool open[NUMBERS];
+        struct batch_task t;
+    } range[RANGES];
+};
+
+static void check_memory(struct fx *f, const struct memory *m, int n_ranges)
+{
+    for (int i = 0; i < n_ranges; i++) {
+        struct batch_wait *waits;
+        size_t n;
+        int64_t left = 0;
+        for (int k = 0; k < NUMBERS; k++)
+            left += m->range[i].open[k];
+        ok(f, st_batch_wait_of(f->st, &f->a, m->range[i].t.id, NUMBERS, &waits, &n, &f->e));
+        assert_int_equal(waits_of(f, m->range[i].t.id), n);
+        for (size_t k = 0; k < n; k++)
+            left -= waits[k].left;
+        assert_int_equal(left, 0);
+        assert_true(n == 0 || waits[0].left > 0);
+    }
+}
+
+static void remember_range(struct fx *f, struct memory *m, int64_t job, int i)
+{
+    struct model range;
+    add_range(f, &range, job, i);
+    m->range[i].t = range.range[i].t;
+    for (int k = 0; k < NUMBERS; k++)
+        m->range[i].open[k] = k >= range.range[i].low && k <= range.range[i].high && !m->done[k];
+}
+
+/* Half of the time the number is done, otherwise it leaves. */
+static void change(struct fx *f, struct memory *m, int64_t job, int n_ranges)
+{
+    int n = rand() % NUMBERS; /* NOLINT(cert-msc30-c,cert-msc50-cpp) */
+    const struct batch_task t = {.job_id = job, .name = "-"};
+    m->done[n] = !m->done[n];
+    if (!m->done[n]) {
+        ok(f, st_batch_wait_leave(f->st, &t, n, &f->e));
+        return;
+    }
+    settle(f, job, n);
+    for (int i = 0; i < n_ranges; i++)
+        m->range[i].open[n] = false;
+}
+
+DB_TEST(test_a_number_that_leaves_counts_for_the_ranges_before_it_alone)
+{
+    srand(8); /* NOLINT(cert-msc32-c,cert-msc51-cpp): it is to be repeatable */
+    for (int round = 0; round < 5; round++) {
+        struct memory m = {0};
+        int64_t job = add_job(f);
+        for (int i = 0; i < RANGES; i++) {
+            for (int k = 0; k < 4; k++)
+                change(f, &m, job, i);
+            remember_range(f, &m, job, i);
+            check_memory(f, &m, i + 1);
+        }
+        for (int n = 0; n < NUMBERS; n++)
+            settle(f, job, n);
+        for (int i = 0; i < RANGES; i++)
+            assert_int_equal(waits_of(f, m.range[i].t.id), 0);
+    }
+}
+
 DB_TEST(test_one_task_may_have_several)
 {
     int64_t job = add_job(f);

@@ -30,7 +30,8 @@ static const char *const scans_allowed[] = {
     "ST_ITEM_CHANGE_FOLLOW",
     "ST_ASIDE_IS_NAMED", /* what is under way; blobs and snapshots by their indexes */
     "ST_BATCH_CLEANUP_NODES",
-    "ST_BATCH_WAIT_UNSETTLED", /* once, when the daemon starts */
+    "ST_BATCH_WAIT_UNSETTLED",   /* once, when the daemon starts */
+    "ST_BATCH_NUMBER_SATISFIED", /* at most 64 names that it makes */
     "ST_SUBSCRIPTION_LIST",
     "ST_VAULT_LIST_OPEN_TO",
     "ST_CHANGES_FORGET_ALL",
