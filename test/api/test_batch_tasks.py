@@ -188,6 +188,17 @@ def test_exit_options_end_the_job(jobs):
     assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "TaskFailed"
 
 
+def test_an_exit_code_ends_a_job_that_waits_for_its_tasks_to_be_disabled(jobs, go):
+    job = jobs(onTaskFailure="performexitoptionsjobaction")
+    task = job.begin(f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done; exit 3'", exitConditions={"default": {"jobAction": "terminate"}})
+    job.plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
+    assert job.get()["state"] == "disabling"
+    go.touch()
+    job.wait(task)
+    job.wait_state("completed")
+    assert job.get()["executionInfo"]["terminateReason"] == "TaskFailed"
+
+
 def test_exit_options_of_code_0_are_those_that_list_it(jobs):
     job = jobs(usesTaskDependencies=True, onTaskFailure="performexitoptionsjobaction")
     job.add("/bin/true", id="other", exitConditions={"default": {"jobAction": "disable", "dependencyAction": "block"}})

@@ -112,15 +112,16 @@ const char *task_failure_info(struct arena *a, const struct failure *why)
                               sizeof details / sizeof details[0]);
 }
 
-/* Applies the exit condition's job action, if the job has enabled it. */
+/* Applies the exit condition's job action, if the job has enabled it. A job that is being disabled
+ * can still be terminated. */
 static int act_on_job(struct batch_front *f, const struct batch_job *j, enum batch_job_action act,
                       int64_t now_us, struct err *e)
 {
-    if (j->on_failure != BATCH_FAILURE_EXIT_OPTIONS || j->state != BATCH_JOB_ACTIVE)
+    if (j->on_failure != BATCH_FAILURE_EXIT_OPTIONS)
         return 0;
-    if (act == BATCH_JOB_ACT_TERMINATE)
+    if (act == BATCH_JOB_ACT_TERMINATE && batch_job_next(j->state, BATCH_JOB_EV_TERMINATE) != 0)
         return batch_job_terminate(f, j, "TaskFailed", false, now_us, e);
-    if (act == BATCH_JOB_ACT_DISABLE)
+    if (act == BATCH_JOB_ACT_DISABLE && j->state == BATCH_JOB_ACTIVE)
         return batch_job_disable(f, j, BATCH_DISABLE_REQUEUE, now_us, e);
     return 0;
 }
