@@ -100,14 +100,13 @@ struct batch_wait {
     const char *name;
     int64_t low, high, left;
 };
-/* `number`: the task's name as a number; -1: the name is no number, or the number was settled
- * before. `limit`: the most tasks to settle that wait for the task by its name. */
 struct st_batch_settling {
-    int64_t number;
-    int limit;
+    int64_t number; /* the task's name as a number; -1: the name is no number */
+    int limit;      /* the most names to settle, and the most ranges */
+    bool again;     /* true: the number is completed already, and some of its ranges are left */
 };
 /* Call when the task is completed in a way that satisfies its dependents. *left: more tasks may
- * wait for it by its name. */
+ * wait for it, by its name or with a range that is met. */
 int st_batch_wait_settle(struct storage *, const struct batch_task *t,
                          const struct st_batch_settling *how, bool *left, struct err *) MUST_CHECK;
 /* Call before a task that satisfies its dependents is removed or reactivated, with its name as a

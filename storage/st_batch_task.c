@@ -35,6 +35,14 @@ struct tasks_done {
     int64_t low, high;
 };
 
+/* 1: *in is the interval that contains n; 0: none contains it. */
+static int interval_of(struct storage *st, int64_t job_id, int64_t n, struct tasks_done *in,
+                       struct err *e)
+{
+    int rc = st_batch_done_at(st, job_id, n, &in->low, &in->high, e);
+    return rc == 1 && in->high < n ? 0 : rc;
+}
+
 /* Adds n to the intervals; *with becomes the interval that contains it now. 0: n was in an interval
  * already. */
 static int add_done(struct storage *st, int64_t job_id, int64_t n, struct tasks_done *with,
@@ -61,31 +69,37 @@ static int add_done(struct storage *st, int64_t job_id, int64_t n, struct tasks_
 /* A range that n completes begins in the interval up to n and ends in the interval from n on.
  * Ranges that begin or end in the shorter interval are checked: it is at most half of the merged
  * one, so each beginning and each end is checked at most log2(numbers) times, in whatever order the
- * numbers come. */
-static int settle_number(struct storage *st, int64_t job_id, int64_t n, struct err *e)
+ * numbers come. *gone: how many ranges were settled. */
+static int settle_number(struct storage *st, int64_t job_id, const struct st_batch_settling *how,
+                         int *gone, struct err *e)
 {
-    struct tasks_done with;
-    int rc = add_done(st, job_id, n, &with, e);
+    struct tasks_done in;
+    int64_t n = how->number;
+    int rc = how->again ? interval_of(st, job_id, n, &in, e) : add_done(st, job_id, n, &in, e);
+    *gone = 0;
     if (rc <= 0)
         return rc;
-    if (n - with.low <= with.high - n)
-        return st_batch_ranges_met_by_low(st, job_id, with.low, n, with.high, e) < 0
+    if (n - in.low <= in.high - n)
+        return st_batch_ranges_met_by_low(st, job_id, in.low, n, in.high, how->limit, e) < 0
                    ? -1
-                   : st_batch_ranges_remove_by_low(st, job_id, with.low, n, with.high, e);
-    return st_batch_ranges_met_by_high(st, job_id, with.low, n, with.high, e) < 0
+                   : st_batch_ranges_remove_by_low(st, job_id, in.low, n, in.high, how->limit, gone,
+                                                   e);
+    return st_batch_ranges_met_by_high(st, job_id, in.low, n, in.high, how->limit, e) < 0
                ? -1
-               : st_batch_ranges_remove_by_high(st, job_id, with.low, n, with.high, e);
+               : st_batch_ranges_remove_by_high(st, job_id, in.low, n, in.high, how->limit, gone,
+                                                e);
 }
 
 int st_batch_wait_settle(struct storage *st, const struct batch_task *t,
                          const struct st_batch_settling *how, bool *left, struct err *e)
 {
-    int gone;
+    int gone, ranges = 0;
     if (st_batch_wait_met(st, t, how->limit, e) < 0 ||
-        st_batch_wait_remove_met(st, t, how->limit, &gone, e) < 0)
+        st_batch_wait_remove_met(st, t, how->limit, &gone, e) < 0 ||
+        (how->number >= 0 && settle_number(st, t->job_id, how, &ranges, e) < 0))
         return -1;
-    *left = gone == how->limit;
-    return how->number < 0 ? 0 : settle_number(st, t->job_id, how->number, e);
+    *left = gone == how->limit || ranges == how->limit;
+    return 0;
 }
 
 /* Open ranges keep all numbers of the interval, so that the numbers which follow from it cost

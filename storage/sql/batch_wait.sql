@@ -6,16 +6,17 @@
 -- $batch_done_at(job, number)
 FROM batch_done WHERE job_id = $job AND low <= $number ORDER BY low DESC LIMIT 1;
 
--- Ranges that the interval from :low to :high has and that have :number, which it lacked before; by the index of their
--- beginnings or of their ends.
--- $batch_ranges_met(by)
+-- The first ranges of those that the interval from :low to :high has and that have :number, which it lacked before; by the
+-- index of their beginnings or of their ends.
+-- $batch_ranges_met(by, then)
 batch_wait INDEXED BY batch_wait_$by
-WHERE job_id = :job_id AND low >= :low AND low <= :number AND high >= :number AND high <= :high;
+WHERE job_id = :job_id AND low >= :low AND low <= :number AND high >= :number AND high <= :high
+ORDER BY $by, $then, id LIMIT :limit;
 
--- $batch_ranges_step(by)
-UPDATE batch_task SET waits = waits - (SELECT count(*) FROM batch_wait w WHERE w.task_id = batch_task.id
-AND w.low >= :low AND w.low <= :number AND w.high >= :number AND w.high <= :high)
-WHERE id IN (SELECT task_id FROM $batch_ranges_met($by));
+-- $batch_ranges_step(by, then)
+UPDATE batch_task SET waits = waits - met.n
+FROM (SELECT task_id, count(*) AS n FROM (SELECT task_id FROM $batch_ranges_met($by, $then)) GROUP BY task_id) met
+WHERE batch_task.id = met.task_id;
 
 -- The first rows of those that wait for the task by its name.
 -- $batch_wait_met
@@ -48,17 +49,17 @@ DELETE FROM batch_done WHERE job_id = :job_id AND low = :low;
 -- private st_batch_done_put(i64 job_id, i64 low, i64 high)
 INSERT OR REPLACE INTO batch_done (job_id, low, high) VALUES (:job_id, :low, :high);
 
--- private st_batch_ranges_met_by_low(i64 job_id, i64 low, i64 number, i64 high)
-$batch_ranges_step(low);
+-- private st_batch_ranges_met_by_low(i64 job_id, i64 low, i64 number, i64 high, int limit)
+$batch_ranges_step(low, high);
 
--- private st_batch_ranges_met_by_high(i64 job_id, i64 low, i64 number, i64 high)
-$batch_ranges_step(high);
+-- private st_batch_ranges_met_by_high(i64 job_id, i64 low, i64 number, i64 high, int limit)
+$batch_ranges_step(high, low);
 
--- private st_batch_ranges_remove_by_low(i64 job_id, i64 low, i64 number, i64 high)
-DELETE FROM $batch_ranges_met(low);
+-- private st_batch_ranges_remove_by_low(i64 job_id, i64 low, i64 number, i64 high, int limit) -> count gone
+DELETE FROM batch_wait WHERE id IN (SELECT id FROM $batch_ranges_met(low, high));
 
--- private st_batch_ranges_remove_by_high(i64 job_id, i64 low, i64 number, i64 high)
-DELETE FROM $batch_ranges_met(high);
+-- private st_batch_ranges_remove_by_high(i64 job_id, i64 low, i64 number, i64 high, int limit) -> count gone
+DELETE FROM batch_wait WHERE id IN (SELECT id FROM $batch_ranges_met(high, low));
 
 -- Whether another task whose name is this number is completed as others want: 5, 05 and 005 are one number, and a name has
 -- at most 64 digits.
@@ -100,6 +101,14 @@ DELETE FROM batch_wait WHERE id IN (SELECT id $batch_wait_met);
 -- st_batch_wait_unsettled() -> i64*
 SELECT t.id FROM (SELECT DISTINCT job_id, name FROM batch_wait INDEXED BY batch_wait_name WHERE name IS NOT NULL) w
 CROSS JOIN batch_task t ON t.job_id = w.job_id AND t.name = w.name AND t.satisfies = 1;
+
+-- Tasks that are completed as others want, and whose numbers are the ends of ranges that are met and not settled yet. A
+-- name has at most 64 digits.
+-- st_batch_ranges_unsettled() -> i64*
+WITH RECURSIVE zeros (text) AS (SELECT '' UNION ALL SELECT text || '0' FROM zeros WHERE length(text) < 63)
+SELECT DISTINCT t.id FROM (SELECT DISTINCT w.job_id, w.high FROM batch_done d CROSS JOIN batch_wait w INDEXED BY batch_wait_low
+ON w.job_id = d.job_id AND w.low >= d.low AND w.low <= d.high AND w.high <= d.high) met
+CROSS JOIN zeros z CROSS JOIN batch_task t ON t.job_id = met.job_id AND t.name = z.text || met.high AND t.satisfies = 1;
 
 -- private st_batch_done_remove(i64 job_id, int limit) -> count gone
 DELETE FROM batch_done

@@ -190,10 +190,9 @@ int task_complete(const struct batch_front *f, struct storage *st, const struct 
 /* --- task_dependents.c ------------------------------------------------------------------------ */
 void task_dependents_begin(struct batch_front *f);
 /* Called when the task is completed as the tasks that wait for it require: releases some of them
- * now, the others later. `number`: the task's name as a number; -1: the name is no number, or this
- * function was called for the task before. */
+ * now, the others later. */
 int task_dependents_settle(const struct batch_front *f, struct storage *st,
-                           const struct batch_task *t, int64_t number, struct err *e) MUST_CHECK;
+                           const struct batch_task *t, struct err *e) MUST_CHECK;
 /* Called when the task's row is removed, or the task is to run again: releases at once all tasks
  * that were to be released later. Tasks that are added later wait for the task's number again. */
 int task_dependents_leave(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;

@@ -162,7 +162,7 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
         return -1;
     if (m.files_until_us > 0)
         files_wake(f, m.files_until_us);
-    if (m.satisfies && task_dependents_settle(f, st, t, batch_id_number(t->name), e) < 0)
+    if (m.satisfies && task_dependents_settle(f, st, t, e) < 0)
         return -1;
     if (t->manager & BATCH_MANAGER_ENDS_JOB && batch_job_next(j.state, BATCH_JOB_EV_TERMINATE) != 0)
         return batch_job_terminate(f, &j, "JMComplete", false, end->now_us, e);

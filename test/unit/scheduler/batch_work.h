@@ -50,13 +50,12 @@ static inline struct batch_job add_work(struct world *w, const char *name, const
     return j;
 }
 
-static inline struct batch_task add_waiting_task(struct world *w, const struct batch_job *j,
-                                                 int number, int run_s,
-                                                 const struct batch_waits *waits)
+static inline struct batch_task add_named_task(struct world *w, const struct batch_job *j,
+                                               const char *name, int run_s,
+                                               const struct batch_waits *waits)
 {
     struct err e = {0};
     int64_t now = wakes_wall(sched_wakes(w->s));
-    const char *name = arena_printf(&w->a, "t%d", number);
     struct batch_task t = {.job_id = j->id,
                            .name = name,
                            .doc = json(w, arena_printf(&w->a,
@@ -72,6 +71,13 @@ static inline struct batch_task add_waiting_task(struct world *w, const struct b
                            .job_name = j->name};
     ok(batch_task_add(w->st, &t, NULL, waits, &e), &e);
     return t;
+}
+
+static inline struct batch_task add_waiting_task(struct world *w, const struct batch_job *j,
+                                                 int number, int run_s,
+                                                 const struct batch_waits *waits)
+{
+    return add_named_task(w, j, arena_printf(&w->a, "t%d", number), run_s, waits);
 }
 
 static inline struct batch_task add_work_task(struct world *w, const struct batch_job *j,

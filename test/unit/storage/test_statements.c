@@ -32,6 +32,9 @@ static const char *const scans_allowed[] = {
     "ST_BATCH_CLEANUP_NODES",
     "ST_BATCH_WAIT_UNSETTLED",   /* once, when the daemon starts */
     "ST_BATCH_NUMBER_SATISFIED", /* at most 64 names that it makes */
+    "ST_BATCH_RANGES_UNSETTLED",
+    "ST_BATCH_RANGES_MET_BY_LOW", /* some hundred rows, which their subqueries found by an index */
+    "ST_BATCH_RANGES_MET_BY_HIGH",
     "ST_SUBSCRIPTION_LIST",
     "ST_VAULT_LIST_OPEN_TO",
     "ST_CHANGES_FORGET_ALL",
