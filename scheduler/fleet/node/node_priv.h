@@ -95,6 +95,9 @@ struct node_room {
     int64_t idle_us;  /* closed: since when it has no allocation (monotonic); 0: it has one */
 };
 
+/* The row of the next try of the node's set-up task. */
+enum next_try { NEXT_TRY_DURABLE, NEXT_TRY_WRITTEN, NEXT_TRY_LOST };
+
 struct node_prep;     /* prepare.c */
 struct node_exit;     /* leave.c */
 struct node_release;  /* release.c */
@@ -123,6 +126,7 @@ struct node_rt {
     int64_t archives_idle_us, archives_due_us;
     struct node_room room;
     struct node_setup_done setup;
+    enum next_try next_try; /* setup.c; NEXT_TRY_DURABLE also if there is no such try */
     /* the account that the node is known to have; NULL: none, for example after a new link. See
      * node_rt_account_works() */
     char *account;

@@ -41,8 +41,7 @@ static void prep_free(struct node_prep *prep)
 {
     if (prep->script)
         script_halt(prep->script);
-    if (prep->run.script)
-        script_halt(prep->run.script);
+    setup_run_free(&prep->run);
     node_setup_wipe(&prep->spec);
     mounts_wipe(prep->secrets);
     arena_free(&prep->a);
@@ -146,7 +145,7 @@ static void prepared(struct node_rt *rt)
     struct err e = {0};
     const struct setup_task_spec *t = rt->prep->spec.setup_task;
     if (t && !t->beside)
-        node_set_text(&rt->setup.id, rt->prep->setup_id);
+        node_set_text(&rt->setup.id, t->place ? setup_run_try(&rt->prep->run) : rt->prep->setup_id);
     abandon(rt);
     rt->wiped = false;
     rt->no_unknown = true;
@@ -222,19 +221,19 @@ static int add_setup(struct node_rt *rt, struct err *e)
 /* --- a set-up task with a separate place ------------------------------------------------------ */
 
 /* Any failure is a failure of the set-up task, unless the node itself failed. */
-static const struct failure *setup_verdict(const struct node_prep *prep)
+static const struct failure *setup_verdict(struct node_prep *prep)
 {
     const struct failure *why = prep->run.why;
     if (!why || prep->run.row.runs)
         return why;
-    struct failure *f = arena_alloc(prep->run.a, sizeof *f);
+    struct failure *f = arena_alloc(&prep->run.a, sizeof *f);
     *f = *why;
     f->code = FAIL_NODE_SETUP_FAILED;
     return f;
 }
 
 /* Takes the next step of a preparation whose script has ended. True: the preparation has ended. */
-static bool setup_over(struct node_rt *rt)
+static bool setup_over(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
     const struct setup_task_spec *t = prep->spec.setup_task;
@@ -244,12 +243,12 @@ static bool setup_over(struct node_rt *rt)
             return true;
         prep->made = true;
         prep->run = (struct setup_run){
-            .rt = rt, .a = &prep->a, .task = t, .id = prep->setup_id, .dedicated = prep->dedicated};
+            .rt = rt, .task = t, .id = prep->setup_id, .dedicated = prep->dedicated};
         if (t->beside) {
             setup_run_note(&prep->run); /* start_task.c continues */
             return true;
         }
-        setup_run_begin(&prep->run);
+        setup_run_resume(&prep->run, row->state_us);
     }
     if (!setup_run_over(&prep->run))
         return false;
@@ -556,7 +555,7 @@ void node_prepare(struct node_rt *rt, const struct node *row)
     if (!prep)
         return; /* begin() has abandoned the preparation */
     check_kill(rt);
-    if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && !setup_over(rt))
+    if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && !setup_over(rt, row))
         return; /* the set-up task has just begun, or still runs */
     if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && prep->verdict)
         prep_fail(prep, prep->verdict);

@@ -20,8 +20,7 @@ struct node_beside {
 
 static void drop(struct node_beside *b)
 {
-    if (b->run.script)
-        script_halt(b->run.script);
+    setup_run_free(&b->run);
     node_setup_wipe(&b->spec);
     arena_free(&b->a);
     free(b);
@@ -78,7 +77,7 @@ static void end(struct node_rt *rt)
     struct node_beside *b = rt->beside.last;
     log_end(rt, b->run.why);
     rt->setup.durable = false;
-    node_set_text(&rt->setup.id, b->run.id);
+    node_set_text(&rt->setup.id, setup_run_try(&b->run));
     if (b->run.script && script_busy(b->run.script)) {
         node_beside_halt(rt);
     } else {
@@ -135,7 +134,6 @@ static bool begin(struct node_rt *rt, const struct node *row, struct node_beside
         return false;
     }
     b->run.rt = rt;
-    b->run.a = &b->a;
     b->run.task = b->spec.setup_task;
     b->run.id = b->run.row.beside;
     b->run.dedicated = row->vm_priority == VM_DEDICATED;

@@ -31,13 +31,13 @@ static inline int64_t add_account(struct world *w)
     return id;
 }
 
-/* Sets the account, the document and the times of the pool. */
+/* Sets the account and the times of the pool, and the document if there is none. */
 static inline int64_t put_pool(struct world *w, struct batch_pool p)
 {
     struct err e = {0};
     int64_t id;
     p.account_id = add_account(w);
-    p.doc = "{}";
+    p.doc = p.doc ? p.doc : "{}";
     p.created_us = p.updated_us = wakes_wall(sched_wakes(w->s));
     p.size.timeout_us = 15 * MINUTE;
     ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);

@@ -4,6 +4,7 @@
  * or run out of time, nodes that are removed or restarted, deletion. On fake nodes, in virtual
  * time.
  */
+#include "nodeagent-proto/link/fake_priv.h"
 #include "test/unit/scheduler/batch_pools.h"
 
 WORLD_TEST(test_a_pool_has_nodes_of_both_classes, world_virtual(5))
@@ -229,4 +230,63 @@ WORLD_TEST(test_pools_go_with_their_group, world_virtual(1))
     WAIT(w, is_gone(w, id));
     struct batch_account b;
     WAIT(w, st_batch_account_by_id(w->st, &w->a, account, &b, &e) == 0);
+}
+
+/* --- start tasks ------------------------------------------------------------------------------ */
+
+/* A pool of one node. Its start task fails at once, and is tried without limit. */
+static int64_t add_failing_start(struct world *w, const char *waits)
+{
+    const char *doc = arena_printf(&w->a,
+                                   "{'startTask':{'commandLine':'fake exit=3',"
+                                   "'maxTaskRetryCount':-1,'waitForSuccess':%s}}",
+                                   waits);
+    return put_pool(w, (struct batch_pool){.name = "p",
+                                           .size = {.dedicated = 1},
+                                           .vm_size = "STANDARD_D1",
+                                           .slots = 2,
+                                           .doc = json(w, doc)});
+}
+
+static int retries_of(struct world *w, int64_t pool)
+{
+    struct err e = {0};
+    struct node_setup row = {.retries = 0};
+    ok(st_node_setup_get(w->st, &w->a, node_row(w, pool, 0).id, &row, &e), &e);
+    assert_true(row.runs);
+    return row.retries;
+}
+
+static int tasks_known(const struct fake_node *n)
+{
+    int known = 0;
+    for (const struct fake_node_task *t = n->tasks; t; t = t->next)
+        known++;
+    return known;
+}
+
+static void assert_tried_with_pauses(struct world *w, const char *waits)
+{
+    int64_t pool = add_failing_start(w, waits);
+    const struct virtual_world *v = virtual_of(w);
+    pass(w, 60 * MINUTE);
+    assert_in_range(v->started, 50, 100);
+    int started = v->started;
+    assert_in_range(retries_of(w, pool), started - 1, started);
+    assert_in_range(tasks_known(fake_at(v->fake, 0)), 1, 2);
+    restart(w);
+    pass(w, 30 * MINUTE);
+    assert_in_range(v->started, started + 20, started + 40);
+    assert_in_range(retries_of(w, pool), v->started - 1, v->started); /* none was repeated */
+    assert_in_range(tasks_known(fake_at(v->fake, 0)), 1, 2);
+}
+
+WORLD_TEST(test_tries_of_a_start_task_have_pauses_and_leave_nothing_behind, world_virtual(1))
+{
+    assert_tried_with_pauses(w, "true");
+}
+
+WORLD_TEST(test_tries_beside_tasks_have_pauses_and_leave_nothing_behind, world_virtual(1))
+{
+    assert_tried_with_pauses(w, "false");
 }
