@@ -42,6 +42,22 @@ def test_a_blob_that_is_sent_while_its_container_goes_is_not_in_the_next_one(dae
     daemon.blob.call("DELETE", "/short?restype=container")
 
 
+@pytest.mark.parametrize("size", [10, 300_000])
+@pytest.mark.parametrize("again", [False, True], ids=["gone", "made_again"])
+def test_a_block_that_is_sent_while_its_container_goes_is_refused(daemon, size, again):
+    def make():
+        return daemon.blob.call("PUT", "/short?restype=container").status == 201
+
+    wait_for(make, what="the container")
+    late = TwoParts(daemon.blob, "PUT", "/short/b?comp=block&blockid=MQ%3D%3D", size)
+    assert daemon.blob.call("DELETE", "/short?restype=container").status == 202
+    if again:
+        wait_for(make, what="another container of the name")
+    got = late.send(b"x" * size)
+    assert (got.status, got.code) == (404, "ContainerNotFound")
+    assert (daemon.blob.call("DELETE", "/short?restype=container").status == 202) == again
+
+
 @pytest.mark.parametrize("name, other", [("a", "a/b"), ("z/y", "z"), ("z/x/y", "z/x")])
 def test_a_large_blob_whose_place_is_taken_while_it_comes_is_there(daemon, container, call, put, name, other):
     body = b"x" * 300_000

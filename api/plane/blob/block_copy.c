@@ -6,6 +6,7 @@
  */
 #include "api/http/body.h"
 #include "api/plane/blob/handlers.h"
+#include "api/plane/storage/plane_shares.h"
 #include "api/plane/storage/source.h"
 #include "api/plane/storage/write_lock.h"
 
@@ -70,11 +71,14 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
 static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct block_copy *c = ctx;
+    struct err e;
     bool same = !why && item_same_file(&f->facts, &c->source);
     if (!same && look_in_turn(c, why ? NULL : &f->facts))
         return;
     if (why)
         fail_with(c, why, f->fault);
+    else if (plane_share(c->r, &e) < 0) /* its container was deleted meanwhile */
+        fail(c, &e);
     else
         upload_finish(c->upload, NULL, on_finished, c);
 }

@@ -26,6 +26,7 @@
 
 #include "api/http/body.h"
 #include "api/plane/blob/put_priv.h"
+#include "api/plane/storage/plane_shares.h"
 #include "storage/storage.h"
 
 #define SMALL_MAX (256 * 1024)
@@ -512,7 +513,10 @@ static void place_blob(struct blob_put *p)
 static void place(struct blob_put *p)
 {
     struct files_upload what;
-    if (!p->upload)
+    struct err e;
+    if (!p->kind->fill && plane_share(p->r, &e) < 0) /* its container was deleted meanwhile */
+        fail(p, &e);
+    else if (!p->upload)
         files_put(p->files, upload_of(p, &what),
                   &(struct file_content){copy_of(p), p->n, md5_of(p)}, on_put, p);
     else if (!p->kind->fill)
