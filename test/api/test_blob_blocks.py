@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from azure.core.exceptions import ResourceExistsError
 from azure.storage.blob import BlobServiceClient, generate_blob_sas
-from support.blobs import call, client, container, daemon, put  # noqa: F401 fixtures
+from support.blobs import call, client, container, daemon, may_read, put  # noqa: F401 fixtures
 from support.storage import ACCOUNT, KEY
 
 
@@ -237,3 +237,47 @@ def test_blobs_of_blocks_alone_are_listed_if_that_is_asked(daemon, container, pu
     call("DELETE", "/a")
     daemon.crash()
     assert [b.name for b in container.list_blobs(include=["uncommittedblobs"])] == everything[1:]
+
+
+@pytest.fixture(params=["sent", "from_url"])
+def put_block(request, container, call, put):
+    """put_block(blob, size): puts a block, which the request has or which comes from a URL."""
+
+    def put_block(blob, size):
+        path = f"/{blob}?comp=block&blockid={block_id(size)}"
+        if request.param == "sent":
+            return call("PUT", path, b"x" * size)
+        put("source", b"x" * size)
+        return call("PUT", path, x_ms_copy_source=f"{container.url}/source?{may_read(container)}")
+
+    return put_block
+
+
+@pytest.fixture
+def refusals(put_block):
+    """refusals(blob): the codes with which a small and a large block of the blob are refused."""
+    return lambda blob: [put_block(blob, size).code for size in (1, 300_000)]
+
+
+def test_a_lease_keeps_blocks_away_while_the_blob_is_there(daemon, container, call, put, refusals):
+    put("b", b"1")
+    assert call("PUT", "/b?comp=lease", x_ms_lease_action="acquire", x_ms_lease_duration="-1").status == 201
+    assert refusals("b") == ["LeaseIdMissing"] * 2
+    (daemon.folder / "blobs" / container.container_name / "b").unlink()
+    assert refusals("b") == [None] * 2
+    assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
+    assert call("GET", "/b").body == b"x"
+
+
+def test_an_archived_blob_gets_no_blocks_until_a_job_replaces_it(daemon, container, put, refusals):
+    put("b", b"1", x_ms_access_tier="Archive")
+    assert refusals("b") == ["BlobArchived"] * 2
+    file = daemon.folder / "blobs" / container.container_name / "b"
+    file.unlink()
+    file.write_bytes(b"of a job")
+    assert refusals("b") == [None] * 2
+
+
+def test_an_append_blob_gets_no_blocks(call, refusals):
+    call("PUT", "/log", x_ms_blob_type="AppendBlob")
+    assert refusals("log") == ["InvalidBlobType"] * 2

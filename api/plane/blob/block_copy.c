@@ -12,7 +12,8 @@
 
 struct block_copy {
     struct request *r;
-    struct files_upload to; /* the block's file */
+    struct files_upload to;  /* the block's file */
+    const struct blob *blob; /* the blob, if its row would refuse the block; or NULL */
     struct source from;
     struct file_part part;
     struct file_upload *upload; /* owned */
@@ -147,13 +148,33 @@ static void on_turn(void *ctx)
     files_facts(azstorage_of(c->r)->files, &from, on_source, c);
 }
 
+static void look_at_source(struct block_copy *c)
+{
+    const struct file_place from = {c->from.folder, c->from.path};
+    files_facts(azstorage_of(c->r)->files, &from, on_source, c);
+}
+
+static void on_blob(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct block_copy *c = ctx;
+    struct err e;
+    if (why && why->code == ERR_UNAVAILABLE)
+        fail_with(c, why, f->fault);
+    else if (!why && !f->facts.is_directory && block_check(c->r, c->blob, &f->facts, &e) < 0)
+        fail(c, &e);
+    else
+        look_at_source(c);
+}
+
 static void begin(void *ctx)
 {
     struct block_copy *c = ctx;
     c->turn =
         (struct turn){.share_id = c->from.share.id, .path = c->from.name, .go = on_turn, .ctx = c};
-    const struct file_place from = {c->from.folder, c->from.path};
-    files_facts(azstorage_of(c->r)->files, &from, on_source, c);
+    if (c->blob)
+        files_facts(azstorage_of(c->r)->files, &c->blob->at, on_blob, c);
+    else
+        look_at_source(c);
 }
 
 static void release(void *ctx)
@@ -163,11 +184,13 @@ static void release(void *ctx)
         upload_end(c->upload);
 }
 
-struct replied *azblock_copy(struct request *r, const struct files_upload *to)
+struct replied *azblock_copy(struct request *r, const struct blob *blob,
+                             const struct files_upload *to)
 {
     struct err e;
     struct block_copy *c = arena_alloc(&r->arena, sizeof *c);
-    *c = (struct block_copy){.r = r, .to = *to, .since = turns_now(azstorage_of(r)->turns)};
+    *c = (struct block_copy){
+        .r = r, .blob = blob, .to = *to, .since = turns_now(azstorage_of(r)->turns)};
     c->to.wants_crc64 = true;
     if (check_body(r, &e) < 0 || source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0 ||
         source_range(r, &c->part.range, &e) < 0)

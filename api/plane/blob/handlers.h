@@ -113,9 +113,10 @@ void blob_without_lease(struct blob *b);
 /* Whether the request requires that the blob does not exist: it has If-None-Match: *, and not the
  * lease of the existing blob. */
 bool blob_must_be_new(struct request *r, const struct share_item *i);
-/* Checks only the request's lease id; for use before any work. */
-int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
-                     struct err *e) MUST_CHECK;
+/* Checks whether an existing blob takes blocks, and the request's lease id. `f` NULL: the facts of
+ * its file are not known yet. */
+int block_check(struct request *r, const struct blob *b, const struct file_facts *f,
+                struct err *e) MUST_CHECK;
 
 int blob_fault(const struct err *why, enum file_fault fault, struct err *e);
 int blob_not_found(const struct blob *b, struct err *e);
@@ -205,6 +206,8 @@ struct replied *azblob_copy(struct request *r);
  * `append`. On an error it replies and does not call `append`. */
 struct replied *azappend_copy(struct request *r, void (*append)(struct request *r));
 /* Put Block From URL; `to` describes the block's file. */
-struct replied *azblock_copy(struct request *r, const struct files_upload *to);
+/* `blob`: the blob, if its row refuses the block (block_check()); or NULL. */
+struct replied *azblock_copy(struct request *r, const struct blob *blob,
+                             const struct files_upload *to);
 
 #endif

@@ -250,12 +250,24 @@ int blob_fault(const struct err *why, enum file_fault fault, struct err *e)
 
 /* --- whether it may ------------------------------------------------------------------------- */
 
-int blob_check_lease(struct request *r, const struct share_item *i, bool writes, struct err *e)
+static int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
+                            struct err *e)
 {
     static const struct lease_errors errors = {"blob", AZSTORAGE_LEASE_BLOB,
                                                AZSTORAGE_LEASE_NOT_BLOB};
     const struct lease l = lease_of_item(i);
     return lease_check(r, &l, writes, &errors, e);
+}
+
+int block_check(struct request *r, const struct blob *b, const struct file_facts *f, struct err *e)
+{
+    if (b->item.type == BLOB_APPEND)
+        return err_set(e, AZSTORAGE_BLOB_TYPE, NULL,
+                       "The blob type is invalid for this operation: it is an AppendBlob, which "
+                       "has no block list.");
+    if (blob_check_online(r, &b->item, f, e) < 0)
+        return -1;
+    return blob_check_lease(r, &b->item, true, e);
 }
 
 void blob_without_lease(struct blob *b)

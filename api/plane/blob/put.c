@@ -43,7 +43,7 @@ static struct replied *noted(struct blob_put *p, const struct file_result *f)
     return reply_empty(p->r, 201);
 }
 
-static const struct put_kind put_blob = {fill, noted, .takes_turns = true};
+static const struct put_kind put_blob = {fill, noted, put_check, .takes_turns = true};
 
 static int read_item(struct request *r, enum blob_type type, struct share_item *out, struct err *e)
 {
@@ -161,7 +161,25 @@ static struct replied *block_put(struct blob_put *p, const struct file_result *f
     return reply_empty(p->r, 201);
 }
 
-static const struct put_kind put_block = {NULL, block_put, .takes_turns = false};
+static int check_block(struct blob_put *p, const struct file_facts *there, struct err *e)
+{
+    bool exists = there && !there->is_directory;
+    return exists ? block_check(p->r, p->block_of, there, e) : 0;
+}
+
+/* The blob, if its row refuses the block; or NULL. A job may have removed or replaced the file of
+ * which the row speaks. */
+static const struct blob *refusing(struct request *r, const struct blob *b)
+{
+    struct err e;
+    if (block_check(r, b, NULL, &e) == 0)
+        return NULL;
+    struct blob *copy = arena_alloc(&r->arena, sizeof *copy);
+    *copy = *b;
+    return copy;
+}
+
+static const struct put_kind put_block = {NULL, block_put, check_block, .takes_turns = false};
 
 struct replied *azblock_put(struct request *r)
 {
@@ -169,24 +187,24 @@ struct replied *azblock_put(struct request *r)
     const char *id;
     struct blob_put *p = xcalloc(1, sizeof *p);
     int given = 0;
-    if (blob_of(r, &p->blob, &e) < 0 || blob_check_online(r, &p->blob.item, NULL, &e) < 0 ||
-        blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
-        block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
+    if (blob_of(r, &p->blob, &e) < 0 || block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
         (given = md5_read(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0 ||
         read_frames(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);
     }
+    const struct blob *blob = refusing(r, &p->blob);
     const struct file_place at = {blob_account_folder(r),
                                   arena_concat(&r->arena, blocks_folder(r), "/", id)};
     struct files_upload to = {.at = at, .mode = 0666, .directory_mode = 0777};
     blocks_set_time(&to, r, &p->blob.item);
     if (request_header(r, "x-ms-copy-source")) {
         free(p);
-        return azblock_copy(r, &to);
+        return azblock_copy(r, blob, &to);
     }
     p->has_md5 = given > 0;
     p->kind = &put_block;
+    p->block_of = blob;
     p->has_time = to.has_time;
     p->mtime_ns = to.mtime_ns;
     p->blob.aside = true; /* the daemon chooses the name of the block's file */

@@ -6,7 +6,7 @@
  *
  * Conditions and leases are checked when the put gets the blob's turn
  * (api/plane/storage/write_lock.h), which it holds until its reply. They are also checked before a
- * large body is read. A block needs no turn; put.c has checked the blob's lease before.
+ * large body is read. A block needs no turn; its blob's lease is checked before its body is read.
  *
  * A small blob's row and bytes become durable by one sync, which also serves other puts. For the
  * order in which row, journal and file change see storage/shares/journal.h.
@@ -242,8 +242,7 @@ static void write_piece(struct blob_put *p)
 
 /* --- looking, opening, checking -------------------------------------------------------------- */
 
-/* Checks whether the blob may replace the file at its place (NULL: none). */
-static int check(struct blob_put *p, const struct file_facts *there, struct err *e)
+int put_check(struct blob_put *p, const struct file_facts *there, struct err *e)
 {
     if (there && there->is_directory) {
         if (!p->blob.aside)
@@ -268,10 +267,12 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
     p->was = f->facts;
     if (why && why->code == ERR_UNAVAILABLE)
         fail_with(p, why, f->fault);
-    else if (check(p, why ? NULL : &f->facts, &e) < 0)
+    else if (p->kind->check(p, why ? NULL : &f->facts, &e) < 0)
         fail(p, &e);
+    else if (p->phase == PUT_LOOKING)
+        enter(p, p->small ? PUT_COLLECTING : PUT_OPENING);
     else
-        enter(p, p->phase == PUT_LOOKING ? PUT_OPENING : PUT_PLACING);
+        enter(p, PUT_PLACING);
 }
 
 static void look(struct blob_put *p, const struct file_place *at)
@@ -282,7 +283,7 @@ static void look(struct blob_put *p, const struct file_place *at)
 
 static void look_first(struct blob_put *p)
 {
-    look(p, &p->blob.at);
+    look(p, p->block_of ? &p->block_of->at : &p->blob.at);
 }
 
 static void on_opened(void *ctx, const struct err *why, enum file_fault fault,
@@ -352,9 +353,9 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
     p->staged = *f;
     p->has_was = f->existed;
     p->was = f->before;
-    if (check(p, f->existed ? &f->before : NULL, &e) < 0)
+    if (put_check(p, f->existed ? &f->before : NULL, &e) < 0)
         fail(p, &e);
-    /* a directory was at the place, so check() has chosen another */
+    /* a directory was at the place, so put_check() has chosen another */
     else if (p->blob.at.path != place)
         begin_again(p);
     else
@@ -535,7 +536,7 @@ static const struct {
 } phases[] = {
     [PUT_NEW] = {NULL, BIT(PUT_COLLECTING) | BIT(PUT_LOOKING) | BIT(PUT_OPENING)},
     [PUT_COLLECTING] = {collect, BIT(PUT_WAITING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
-    [PUT_LOOKING] = {look_first, BIT(PUT_OPENING) | BIT(PUT_OVER)},
+    [PUT_LOOKING] = {look_first, BIT(PUT_COLLECTING) | BIT(PUT_OPENING) | BIT(PUT_OVER)},
     [PUT_OPENING] = {open_upload, BIT(PUT_OPENING) | BIT(PUT_RECEIVING) | BIT(PUT_OVER)},
     [PUT_RECEIVING] = {collect,
                        BIT(PUT_WRITING) | BIT(PUT_WAITING) | BIT(PUT_PLACING) | BIT(PUT_OVER)},
@@ -585,6 +586,7 @@ struct replied *put_start(struct request *r, struct blob_put *p)
     p->files = azstorage_of(r)->files;
     p->small = n <= SMALL_MAX;
     p->length = p->small ? (size_t)n : 0;
-    enter(p, p->small ? PUT_COLLECTING : p->kind->takes_turns ? PUT_LOOKING : PUT_OPENING);
+    bool looks = p->kind->takes_turns ? !p->small : p->block_of != NULL;
+    enter(p, looks ? PUT_LOOKING : p->small ? PUT_COLLECTING : PUT_OPENING);
     return token;
 }

@@ -13,7 +13,8 @@
  *
  *   NEW           nothing has been done
  *   COLLECTING    collects all bytes of a small body
- *   LOOKING       checks whether a large blob may be put, before a byte of its body is read
+ *   LOOKING       checks whether a large blob, or a block of a leased or archived blob, may be put,
+ *                 before a byte of its body is read
  *   OPENING       opens the upload of a large body; again if its file must be in the hidden folder
  *   RECEIVING     collects a piece, while none is being written
  *   WRITING       writes a piece, and collects the next
@@ -28,10 +29,10 @@
  * The frames of a structured body are removed while it is collected. An error in them is replied
  * only when the whole body has arrived.
  *
- * A block begins with COLLECTING or OPENING, and enters PLACING when its body is complete. An error
- * leads to OVER. If another blob's directory or file is at the place of a small blob, the small
- * blob's file must be in the hidden folder: the put enters STAGING again, or PLACING if it is not
- * staged.
+ * A block begins with COLLECTING or OPENING, or with LOOKING before them, and enters PLACING when
+ * its body is complete. An error leads to OVER. If another blob's directory or file is at the place
+ * of a small blob, the small blob's file must be in the hidden folder: the put enters STAGING
+ * again, or PLACING if it is not staged.
  */
 #ifndef API_PLANE_BLOB_PUT_PRIV_H
 #define API_PLANE_BLOB_PUT_PRIV_H
@@ -48,6 +49,9 @@ struct put_kind {
     void (*fill)(struct blob_put *p, const struct file_result *f);
     /* Makes the reply after the file is in its place. */
     struct replied *(*reply)(struct blob_put *p, const struct file_result *f);
+    /* Checks, when the facts of the blob's file are known (NULL: there is none), whether the put
+     * may go on. */
+    int (*check)(struct blob_put *p, const struct file_facts *there, struct err *e);
     bool takes_turns; /* whether the put needs the blob's turn and checks conditions */
 };
 
@@ -71,6 +75,8 @@ struct blob_put {
     struct request *r; /* NULL: the client has disconnected */
     struct files *files;
     struct blob blob;
+    /* of a block: the blob, if its row refuses the block; NULL: it does not */
+    const struct blob *block_of;
     struct share_item item;
     const struct put_kind *kind;
     enum put_phase phase;
@@ -97,6 +103,8 @@ struct blob_put {
     struct placing placing;     /* used in PLACING */
 };
 
+/* Checks whether the blob may replace the file at its place (NULL: none). */
+int put_check(struct blob_put *p, const struct file_facts *there, struct err *e) MUST_CHECK;
 /* Reads the body of the request, and takes over `p`. The caller has allocated `p` with calloc, and
  * set blob, item, kind, is_new and MD5. */
 struct replied *put_start(struct request *r, struct blob_put *p);
