@@ -7,7 +7,6 @@
 #include "daemon/cli/job_places.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <pwd.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -15,8 +14,8 @@
 #include <unistd.h>
 
 #include "daemon/cli/cmd_jobs.h"
+#include "daemon/cli/job_size.h"
 #include "lib/strbuf.h"
-#include "model/capacity.h"
 
 #define GROUP          "jobs"
 #define WORKSPACE      "jobs"
@@ -113,118 +112,7 @@ static int put(struct daemon_client *c, struct strbuf *path, const char *version
     return rc;
 }
 
-/* --- the size --------------------------------------------------------------------------------- */
-
-struct offer {
-    const char *size;   /* borrowed from the list of machines */
-    int machines, gpus; /* how many machines fit; the fewest GPUs of these, INT_MAX if not known */
-};
-
-struct offers {
-    struct offer items[64];
-    size_t n;
-    int most_gpus;
-    const char *most_on; /* the machine with the most GPUs; NULL: no machine has any */
-    int machines;        /* the number of machines in the inventory */
-};
-
-static void offer(struct offers *all, const char *size, int gpus)
-{
-    struct offer *o = NULL;
-    for (size_t i = 0; i < all->n && !o; i++)
-        if (strcasecmp(all->items[i].size, size) == 0)
-            o = &all->items[i];
-    if (!o && all->n == sizeof all->items / sizeof all->items[0])
-        return;
-    if (!o) {
-        o = &all->items[all->n++];
-        *o = (struct offer){.size = size, .gpus = gpus};
-    }
-    o->machines++;
-    o->gpus = gpus < o->gpus ? gpus : o->gpus;
-}
-
-static struct capacity capacity_of(const json_t *shown)
-{
-    return (struct capacity){
-        .slots = (int)json_integer_value(json_object_get(shown, "slots")),
-        .gpus = (int)json_integer_value(json_object_get(shown, "gpus")),
-        .cores = (int)json_integer_value(json_object_get(shown, "cores")),
-        .memory = json_integer_value(json_object_get(shown, "memoryBytes")),
-    };
-}
-
-/* Offers a machine if the job fits on it, or if it was never reached: then its capacity is not
- * known, and best_of() prefers machines with a known capacity. */
-static void look_at(struct offers *all, const json_t *machine, const struct capacity *need)
-{
-    const json_t *shown = json_object_get(machine, "capacity");
-    const json_t *sizes = json_object_get(machine, "vmSizes");
-    const char *priority = jobs_text(machine, "vmPriority");
-    const struct capacity has = capacity_of(shown);
-    if (json_is_true(json_object_get(machine, "local")))
-        return;
-    all->machines++;
-    if (has.gpus > all->most_gpus) {
-        all->most_gpus = has.gpus;
-        all->most_on = jobs_text(machine, "name");
-    }
-    if ((shown && !capacity_fits(&has, need)) ||
-        json_is_true(json_object_get(machine, "drained")) ||
-        (priority && strcmp(priority, "dedicated") != 0))
-        return;
-    offer(all, json_array_size(sizes) ? json_string_value(json_array_get(sizes, 0)) : VM_SIZE,
-          shown ? has.gpus : INT_MAX);
-}
-
-/* The size with the fewest GPUs that are enough; of equal ones, the size with the most machines. */
-static const struct offer *best_of(const struct offers *all)
-{
-    const struct offer *best = NULL;
-    for (size_t i = 0; i < all->n; i++) {
-        const struct offer *o = &all->items[i];
-        if (!best || o->gpus < best->gpus ||
-            (o->gpus == best->gpus && o->machines > best->machines))
-            best = o;
-    }
-    return best;
-}
-
-static int none_fits(const struct offers *all, const struct capacity *need, struct arena *a,
-                     struct err *e)
-{
-    bool asks = need->gpus > 0 || need->cores > 0 || need->memory > 0;
-    if (all->most_on && all->most_gpus < need->gpus)
-        return err_set(e, ERR_CONFIG, NULL,
-                       "no machine has %d GPUs: the most are %d, on %.100s; use --gpus %d, or "
-                       "more --nodes",
-                       need->gpus, all->most_gpus, all->most_on, all->most_gpus);
-    return err_set(e, ERR_CONFIG, NULL,
-                   "none of the %d machines can run it%s%s; `batchaid nodes` shows why, and "
-                   "--cluster NAME chooses an existing cluster",
-                   all->machines, asks ? " with " : "", asks ? capacity_text(a, need) : "");
-}
-
-/* Chooses the size of the machines; the cluster's name is the size in lower case. */
-static int choose(const struct json_t *machines, const struct options *o, struct arena *a,
-                  struct job_place *p, struct err *e)
-{
-    struct offers all = {.n = 0};
-    const struct capacity need = job_need(o);
-    size_t i;
-    const json_t *machine;
-    json_array_foreach(machines, i, machine)
-        look_at(&all, machine, &need);
-    const struct offer *best = best_of(&all);
-    if (all.machines > 0 && !best)
-        return none_fits(&all, &need, a, e);
-    p->nodes_max = best && best->machines > job_nodes(o) ? best->machines : job_nodes(o);
-    if (best && strcasecmp(best->size, VM_SIZE) != 0) {
-        p->vm_size = arena_strdup(a, best->size);
-        p->cluster = arena_lower(a, best->size);
-    }
-    return 0;
-}
+/* --- the cluster ------------------------------------------------------------------------------ */
 
 /* Chooses the cluster. If the caller may not see the machines, it is the default cluster. */
 static int choose_cluster(struct daemon_client *c, const struct options *o, struct arena *a,
@@ -241,7 +129,7 @@ static int choose_cluster(struct daemon_client *c, const struct options *o, stru
     if (rc == 0 && status >= HTTP_REFUSE && status != HTTP_FORBIDDEN)
         rc = client_refused(reply, status, e);
     else if (rc == 0 && status < HTTP_REFUSE)
-        rc = choose(json_object_get(reply, "value"), o, a, p, e);
+        rc = job_size_choose(json_object_get(reply, "value"), o, a, p, e);
     json_decref(reply);
     return rc;
 }
@@ -393,8 +281,7 @@ static json_t *new_cluster(const struct job_place *p)
     return body;
 }
 
-/* Makes the group, the workspace and the cluster, unless they exist; existing ones are not
- * changed. */
+/* Makes the group, the workspace and the cluster, unless they exist. */
 static int make_cluster(struct daemon_client *c, const struct job_place *p, struct err *e)
 {
     struct strbuf group = STRBUF_INIT, workspace = STRBUF_INIT, cluster = STRBUF_INIT;
@@ -427,6 +314,11 @@ static int make_cluster(struct daemon_client *c, const struct job_place *p, stru
     return rc;
 }
 
+/* The counts of a cluster's autoScale. */
+struct node_limits {
+    json_int_t least, most, first;
+};
+
 static void say_who_may_grow(const struct job_place *p, int most, int needed, struct err *e)
 {
     err_prefix(e,
@@ -435,26 +327,37 @@ static void say_who_may_grow(const struct job_place *p, int most, int needed, st
                p->cluster, p->group, p->workspace, most, most == 1 ? "" : "s", needed);
 }
 
+/* The node limit that the cluster should have. Clusters as new_cluster() makes them grow with the
+ * inventory; a cluster with nodes that stay was set up by somebody, and grows only for the job. */
+static json_int_t new_limit(const struct options *o, const struct job_place *p,
+                            const struct node_limits *now)
+{
+    json_int_t needed = now->least > 0 || now->first > 0 ? job_nodes(o) : p->nodes_max;
+    return needed > now->most ? needed : now->most;
+}
+
 /* Raises the node limit of a cluster that `submit` has chosen. If the caller may not change it, it
  * is enough that the job fits. */
 static int let_grow(struct daemon_client *c, const struct options *o, const struct job_place *p,
                     const json_t *cluster, const char *path, struct err *e)
 {
-    json_int_t most = 0;
+    struct node_limits now = {.first = 0};
     json_t *reply = NULL;
     long status = 0;
-    if (json_unpack((json_t *)cluster, "{s:{s:{s:{s:I}}}}", "properties", "scaleSettings",
-                    "autoScale", "maximumNodeCount", &most) < 0 ||
-        most >= p->nodes_max)
+    if (json_unpack((json_t *)cluster, "{s:{s:{s:{s:I, s:I, s?I}}}}", "properties", "scaleSettings",
+                    "autoScale", "maximumNodeCount", &now.most, "minimumNodeCount", &now.least,
+                    "initialNodeCount", &now.first) < 0 ||
+        now.most >= new_limit(o, p, &now))
         return 0;
-    json_t *body = json_pack("{s:{s:{s:{s:i, s:i}}}}", "properties", "scaleSettings", "autoScale",
-                             "minimumNodeCount", 0, "maximumNodeCount", p->nodes_max);
+    json_t *body = json_pack("{s:{s:{s:{s:I, s:I, s:I}}}}", "properties", "scaleSettings",
+                             "autoScale", "minimumNodeCount", now.least, "maximumNodeCount",
+                             new_limit(o, p, &now), "initialNodeCount", now.first);
     int rc = client_try(c, "PATCH", path, body, &status, &reply, e);
     bool refused = rc == 0 && status == HTTP_FORBIDDEN;
-    if (rc == 0 && status >= HTTP_REFUSE && !(refused && job_nodes(o) <= most))
+    if (rc == 0 && status >= HTTP_REFUSE && !(refused && job_nodes(o) <= now.most))
         rc = client_refused(reply, status, e);
     if (rc < 0 && refused)
-        say_who_may_grow(p, (int)most, job_nodes(o), e);
+        say_who_may_grow(p, (int)now.most, job_nodes(o), e);
     json_decref(body);
     json_decref(reply);
     return rc;

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from fake_agent import node
 from support.people import Person
-from support.world import fresh
+from support.world import Cluster, fresh
 
 from test_daemon_login import Laptop
 from test_daemon_submit import Desk
@@ -87,6 +87,22 @@ def test_who_may_change_no_cluster_uses_it_as_it_is(place, tmp_path):
         "somebody with the role Contributor can, by one submit with --nodes 2: "), refused.stderr
     desk.run("submit", "--nodes", "2", "--no-copy", "--", "true")
     assert laptop.run("submit", "--nodes", "2", "--name", "wide", "--no-copy", "--", "true").stdout == "wide\n"
+
+
+def test_a_cluster_that_keeps_nodes_grows_only_for_a_job_of_more_nodes(place):
+    desk = place((None, {}), (None, {}), (None, {}))
+    said, job = desk.submit("--no-copy", "--", "true")
+    cluster = Cluster(desk.daemon, f"{job.path.split('/experiments/')[0]}/clusters/{said['cluster']}")
+
+    def after(*wishes, least, most):
+        cluster.scale(autoScale={"minimumNodeCount": least, "maximumNodeCount": most, "initialNodeCount": least})
+        desk.run("submit", "--no-copy", *wishes, "--", "true")
+        shown = cluster.properties["scaleSettings"]["autoScale"]
+        return [shown[name] for name in ("minimumNodeCount", "maximumNodeCount", "initialNodeCount")]
+
+    assert after(least=1, most=1) == [1, 1, 1]
+    assert after("--nodes", "2", least=1, most=1) == [1, 2, 1]
+    assert after(least=0, most=1) == [0, 3, 0], "it is as submit makes clusters, so all machines may serve it"
 
 
 def test_first_submits_at_once_share_a_cluster(own_daemon, tmp_path):
