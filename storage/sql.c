@@ -330,6 +330,11 @@ int st_sql_copy(const char *from_path, const char *to_path, const struct st_copy
     sqlite3_close(from);
     if (rc == SQLITE_OK)
         return 0;
+    if (st_sql_is_busy(rc)) /* other daemons let readers in */
+        return err_set(e, ERR_STORAGE, NULL,
+                       "%s cannot be copied: an ephemeral daemon keeps it to itself as long as it "
+                       "runs; with --testing, `batchaid dump` prints its state",
+                       from_path);
     return err_set(e, ERR_STORAGE, NULL, "cannot copy %s to %s: %s", from_path, to_path,
                    sqlite3_errstr(rc));
 }

@@ -431,7 +431,7 @@ static const struct cli_command commands[] = {
      .details =
          "FILE must not exist; only its owner can read it. The secrets in it are sealed with\n"
          "secret.key of the state directory, which is not in it: keep a copy of this key in\n"
-         "another place.\n"},
+         "another place. The database of an --ephemeral daemon cannot be copied: see dump.\n"},
     {.name = "restore",
      .arguments = "FILE",
      .options = OPT_STATE_DIR | OPT_JSON,

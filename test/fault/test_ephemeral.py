@@ -201,6 +201,12 @@ def test_mounts_below_a_directory_with_a_blank_are_removed(tmp_path):
         subprocess.run(["umount", place / "mounted"], capture_output=True)
 
 
+def test_a_backup_of_its_database_is_refused_with_the_reason(daemon, tmp_path):
+    done = daemon.tool("backup", str(tmp_path / "copy"), check=False)
+    assert done.returncode == 1 and "an ephemeral daemon keeps it to itself" in done.stderr and "batchaid dump" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_directory_with_something_in_it_is_refused(tmp_path):
     (tmp_path / "precious").write_text("data")
     argv = [BATCHAID, "serve", "--ephemeral", "--state-dir", tmp_path, "--listen", "localhost:0"]
