@@ -83,8 +83,7 @@ static int user_list(struct daemon_client *c, const struct options *o, struct er
     return 0;
 }
 
-/* --- the scope of a role -----------------------------------------------------------------------
- */
+/* --- the scope of a role ---------------------------------------------------------------------- */
 
 /* "/subscriptions/S/resourceGroups/G", from the name of a group or the path of a resource in it;
  * NULL: the scope is a subscription, or everything. Caller frees. */
@@ -114,6 +113,18 @@ static bool is_among(const json_t *resources, const char *scope)
     return false;
 }
 
+/* Appends the path with each segment escaped, because a scope may contain any character. */
+static void add_escaped(struct daemon_client *c, const char *path, struct strbuf *out)
+{
+    char *parts = xstrdup(path), *rest = NULL;
+    for (char *part = strtok_r(parts, "/", &rest); part; part = strtok_r(NULL, "/", &rest)) {
+        char *escaped = client_escape(c, part);
+        strbuf_concat(out, "/", escaped);
+        free(escaped);
+    }
+    free(parts);
+}
+
 /* 1: the scope exists; 0: it does not; -1: error. */
 static int scope_is_there(struct daemon_client *c, const char *scope, const char *group,
                           struct err *e)
@@ -122,7 +133,8 @@ static int scope_is_there(struct daemon_client *c, const char *scope, const char
     json_t *reply = NULL;
     struct strbuf path = STRBUF_INIT;
     bool is_group = *scope != '/' || strlen(scope) == strlen(group);
-    strbuf_printf(&path, "%s%s?api-version=2021-04-01", group, is_group ? "" : "/resources");
+    add_escaped(c, group, &path);
+    strbuf_concat(&path, is_group ? "" : "/resources", "?api-version=2021-04-01");
     int rc = client_look(c, path.s, &status, &reply, e);
     if (rc == 0)
         rc = status == 200 && (is_group || is_among(json_object_get(reply, "value"), scope));

@@ -496,6 +496,14 @@ def test_a_scope_that_is_there_is_not_asked_about(daemon, place):
     assert f"'{beyond}' does not exist" in daemon.tool("user", "add", "beyond", "--scope", beyond).stderr
 
 
+@pytest.mark.parametrize("scope", ["my group", "PLACE?b", "PLACE#b", "a%2fb", "a/b", "GROUP?b", "GROUP/providers/a b"])
+def test_a_scope_that_is_no_part_of_a_path_is_asked_about_as_it_is(daemon, place, scope):
+    scope = scope.replace("PLACE", place.group).replace("GROUP", place.group_path)
+    done = daemon.tool("user", "add", "odd", "--scope", scope, check=False)
+    assert done.stderr.startswith(f"batchaid: '{scope}' does not exist")
+    daemon.tool("user", "remove", "odd", check=False)
+
+
 def test_the_command_line_adds_lists_resets_and_removes(daemon):
     daemon.expect_log("login.failed")
     said = daemon.tool("user", "add", "cli", "--role", READER, "--scope", "some-group").stdout.splitlines()
