@@ -157,11 +157,7 @@ static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
 static int remove_runs(struct feeding *k, const int64_t *tasks, size_t n, struct err *e)
 {
     k->taken |= n > 0;
-    for (size_t i = 0; i < n; i++)
-        if (st_runs_remove(k->f->st, RES_BATCH_TASK, tasks[i], e) < 0 ||
-            st_batch_task_feed(k->f->st, tasks[i], false, e) < 0)
-            return -1;
-    return 0;
+    return waiting_runs_remove(k->f->st, tasks, n, e);
 }
 
 /* How many jobs, from the first on, have the same priority and has_left as the first. */

@@ -268,6 +268,16 @@ void jobs_begin(struct batch_front *f);
 /* --- schedules.c: the jobs that schedules make ------------------------------------------------ */
 void schedules_begin(struct batch_front *f);
 
+/* --- waiting_runs.c --------------------------------------------------------------------------- */
+/* Removes the waiting runs of these tasks, which are only rows again. */
+int waiting_runs_remove(struct storage *st, const int64_t *tasks, size_t n,
+                        struct err *e) MUST_CHECK;
+/* Called when a job's maxParallelTasks may be lower: removes the youngest of the job's waiting runs
+ * until the job has no more runs than that, or no waiting run. *taken: some were removed, so the
+ * caller must wake the pool. */
+int waiting_runs_limit(struct storage *st, struct arena *a, const struct batch_job *j, bool *taken,
+                       struct err *e) MUST_CHECK;
+
 /* --- dispatcher.c
  * --------------------------------------------------------------------------------- */
 void dispatcher_begin(struct batch_front *f);

@@ -25,25 +25,33 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
     return 0;
 }
 
-/* Wakes the pool if runs got a new priority: a run that other waiting runs delayed may start
+static int wake_pool_of(struct batch_front *f, struct arena *a, const struct batch_job *j,
+                        struct err *e)
+{
+    struct batch_pool p;
+    int rc = st_batch_pool_get(f->st, a, j->account_id, j->pool_name, &p, e);
+    if (rc == 1)
+        sched_wake_pool(f->sched, p.id);
+    return rc < 0 ? -1 : 0;
+}
+
+/* Wakes the pool if runs got a new priority, or were removed: a run that these delayed may start
  * now. */
 int batch_job_update(struct batch_front *f, const struct batch_job *j, const char *secrets,
                      struct err *e)
 {
     struct arena a;
-    struct batch_pool p;
     int moved;
+    bool taken;
     if (st_batch_job_update(f->st, j, secrets, e) < 0 ||
         st_batch_task_set_priority(f->st, j->id, j->priority, &moved, e) < 0)
         return -1;
-    if (moved == 0)
-        return 0;
     arena_init(&a);
-    int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
-    if (rc == 1)
-        sched_wake_pool(f->sched, p.id);
+    int rc = waiting_runs_limit(f->st, &a, j, &taken, e);
+    if (rc == 0 && (moved > 0 || taken))
+        rc = wake_pool_of(f, &a, j, e);
     arena_free(&a);
-    return rc < 0 ? -1 : 0;
+    return rc;
 }
 
 void batch_job_changed(struct batch_front *f, int64_t job_id)

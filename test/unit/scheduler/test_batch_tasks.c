@@ -140,8 +140,7 @@ static struct batch_task task_row(struct world *w, const struct batch_task *t)
     return row;
 }
 
-/* A task of a disabled job. It is active again, while its node is still cleaned of its first run.
- */
+/* A task of a disabled job, active again while its node is still cleaned of its first run. */
 static struct batch_task requeued_task(struct world *w, struct batch_job *j)
 {
     struct err e = {0};
@@ -407,9 +406,19 @@ WORLD_TEST(test_a_job_that_ends_with_its_tasks_ends_after_a_restart, world_virtu
     WAIT(w, work_row(w, &j).state == BATCH_JOB_COMPLETED);
 }
 
-WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_virtual(1))
+/* `more` as in add_work(). */
+static void change_work(struct world *w, const struct batch_job *of, const char *more)
 {
     struct err e = {0};
+    struct batch_job j = work_row(w, of);
+    j.doc = json(w, arena_printf(&w->a, "{%s'id':'%s','poolInfo':{'poolId':'p'}}", more, j.name));
+    ok(batch_job_columns(&w->a, &j, &e), &e);
+    ok(batch_job_update(&w->batch, &j, NULL, &e), &e);
+    batch_job_changed(&w->batch, j.id);
+}
+
+WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_virtual(1))
+{
     struct virtual_world *v = virtual_of(w);
     add_slots(w, "p", 1);
     struct batch_job first = add_work(w, "first", ""), a = add_work(w, "a", ""),
@@ -421,14 +430,27 @@ WORLD_TEST(test_waiting_tasks_go_by_the_changed_priority_of_their_job, world_vir
     batch_job_has_more(&w->batch, a.id);
     batch_job_has_more(&w->batch, b.id);
     WAIT(w, queued(w, &a) == 1 && queued(w, &b) == 1);
-    a = work_row(w, &a);
-    a.doc = json(w, "{'id':'a','priority':1000,'poolInfo':{'poolId':'p'}}");
-    ok(batch_job_columns(&w->a, &a, &e), &e);
-    ok(batch_job_update(&w->batch, &a, NULL, &e), &e);
-    batch_job_changed(&w->batch, a.id);
+    change_work(w, &a, "'priority':1000,");
     WAIT(w, v->started == 2);
     assert_int_equal(task_state(w, &raised), BATCH_TASK_RUNNING);
     assert_int_equal(task_state(w, &other), BATCH_TASK_ACTIVE);
+}
+
+WORLD_TEST(test_a_lowered_limit_holds_for_tasks_that_wait_in_the_queue, world_virtual(1))
+{
+    struct virtual_world *v = virtual_of(w);
+    add_slots(w, "p", 4);
+    struct batch_job j = add_work(w, "j", "");
+    add_tasks(w, &j, 20);
+    WAIT(w, v->started == 4 && queued(w, &j) == 16);
+    change_work(w, &j, "'maxParallelTasks':6,");
+    assert_int_equal(queued(w, &j), 2);
+    change_work(w, &j, "'maxParallelTasks':2,");
+    assert_int_equal(queued(w, &j), 0);
+    assert_int_equal(at_work(w, &j), 4); /* they began before */
+    WAIT(w, v->ended == 4);
+    WAIT(w, v->started > v->ended + 2 || v->ended == 20);
+    assert_int_equal(v->ended, 20);
 }
 
 /* What a deleted job or task left on a node is removed before another of its name runs there. */
