@@ -136,7 +136,8 @@ def test_headers_and_another_time(jobs, store, daemon):
 )
 def test_a_header_that_would_change_the_request_itself_is_refused_with_its_task(jobs, others, name, value, wrong):
     job = jobs()
-    files = output("x", f"{others.url}/smuggled?secret=1", "x", uploadHeaders=[{"name": "x-ms-meta-b", "value": "b"}, {"name": name, "value": value}])
+    headers = [{"name": "x-ms-meta-b", "value": "b"}, {"name": name, "value": value}]
+    files = output("x", f"{others.url}/smuggled?secret=1", "x", uploadHeaders=headers)
     body = {"id": "t", "commandLine": "/bin/sh -c 'echo x > x'", "outputFiles": [files]}
     values = job.plane.refused(400, "InvalidPropertyValue", "POST", f"{job.url}/tasks", body)
     assert values["PropertyName"] == f"outputFiles[0].destination.container.uploadHeaders[1].{wrong}"

@@ -190,7 +190,8 @@ def test_exit_options_end_the_job(jobs):
 
 def test_an_exit_code_ends_a_job_that_waits_for_its_tasks_to_be_disabled(jobs, go):
     job = jobs(onTaskFailure="performexitoptionsjobaction")
-    task = job.begin(f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done; exit 3'", exitConditions={"default": {"jobAction": "terminate"}})
+    conditions = {"default": {"jobAction": "terminate"}}
+    task = job.begin(f"/bin/sh -c 'while [ ! -e {go} ]; do sleep 0.05; done; exit 3'", exitConditions=conditions)
     job.plane.call("POST", f"{job.url}/disable", {"disableTasks": "wait"}, expect=202)
     assert job.get()["state"] == "disabling"
     go.touch()
