@@ -61,13 +61,14 @@ const struct fleet_counts *fleet_counts(const struct fleet *fl)
 
 void fleet_free(struct fleet *fl)
 {
-    assert(fl->nodes.n == 0);
+    assert(fl->nodes.n == 0 && fl->forgets.n == 0);
     machines_free(fl);
     id_map_free(&fl->nodes);
     loop_timer_destroy(fl->sampling);
     file_servers_free(fl);
     own_shares_free(fl);
     id_map_free(&fl->reads);
+    id_map_free(&fl->forgets);
     free((char *)fl->cfg.nodes_dir);
     free((char *)fl->cfg.storage_dir);
     free_list(fl->cfg.local_vm_sizes);

@@ -276,6 +276,9 @@ void fleet_node_login(struct fleet *fl, struct arena *a, const struct node *row,
  * not keep. */
 void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id);
 
+/* When all writes so far are on disk, makes the node forget an ended task. */
+void fleet_forget_when_durable(struct fleet *fl, int64_t node_id, const char *task_id);
+
 /* Called when the users of a node have changed; `gone`: the name of a removed user. */
 void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone);
 

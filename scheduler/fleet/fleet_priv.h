@@ -79,6 +79,8 @@ struct fleet {
     uint64_t all_changed;
     struct id_map reads; /* struct node_read * of pending reads: node/files.c */
     int64_t last_read;
+    struct id_map forgets; /* struct task_forget *, owned: node/forget.c */
+    int64_t last_forget;
     bool reads_ended;
     struct own_key *own_keys; /* owned: mount/own_shares.c */
     struct id_map servers;    /* struct server_work *, owned, by file server */

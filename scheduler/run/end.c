@@ -175,6 +175,16 @@ static void effect_released(void *ctx, int64_t id, const struct err *why)
         wake_at(rs->wakes, &woken_run, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
 }
 
+/* When the release is on disk, the nodes forget the tasks that they have kept. */
+static void forget_tasks(struct live_run *run)
+{
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        const struct run_slot *slot = &run->slots[run->tasks[i].process->rank];
+        if (slot->state == SLOT_CLEAN && slot->records_stay)
+            fleet_forget_when_durable(run->runs->fleet, slot->node_id, run->tasks[i].id);
+    }
+}
+
 void run_release(struct live_run *run)
 {
     struct runs *rs = run->runs;
@@ -190,6 +200,7 @@ void run_release(struct live_run *run)
         LOG_INFO(rs->log, "run.requeued", LF_STR("kind", w->run), LF_STR("run", run->name),
                  LF_INT("owner_id", run->row.owner_id), LF_STR("why", why_again(run)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
+    forget_tasks(run);
     if (run->out.kind != OUT_REQUEUE) /* the run is over and must be forgotten */
         wake_durable(rs->wakes, &woken_run, run->row.id);
     for (int i = 0; i < run->n_slots; i++)

@@ -148,6 +148,7 @@ struct run_slot {
     bool begun;            /* the slot's first line is in the run's log */
     bool has_inputs;       /* the node has the run's task, so the input files are there */
     bool saving;           /* `script` uploads the run's output */
+    bool records_stay;     /* its node was cleaned, but has not forgotten the run's tasks */
     bool entered; /* a terminal was opened there: its socket for remote commands is kept open */
     /* a terminal was opened there, perhaps before a restart of the daemon: its socket is removed */
     bool visited;

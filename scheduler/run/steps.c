@@ -576,8 +576,9 @@ void slot_clean(struct run_slot *slot)
     if (!run->spec.place || !run->spec.place->account)
         node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
     /* The node forgets the tasks, except those of a run that is requeued: the requeue is not in the
-     * run's rows yet, and until then the node must remember that this attempt ran. */
-    for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
+     * run's rows yet, and until then the node must remember that this attempt ran (end.c). */
+    slot->records_stay = run->out.kind == OUT_REQUEUE;
+    for (size_t i = 0; !slot->records_stay && i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             script_ask(slot->script, &forget, REQUEST(forget, .task = run->tasks[i].id));
     slot_run_script(slot);

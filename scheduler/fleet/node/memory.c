@@ -76,6 +76,7 @@ void node_rt_free(struct node_rt *rt)
         if ((*w)->free)
             (*w)->free(rt);
     node_login_close(rt);
+    node_forgets_free(rt);
     node_usage_free(rt);
     node_samples_free(rt);
     node_loss_free(rt);

@@ -318,6 +318,12 @@ void node_sweep(struct node_rt *rt);
 /* Removes archives that the node's pool does not use, after some idle time. */
 void node_sweep_archives(struct node_rt *rt, const struct node *row);
 
+/* --- forget.c -------------------------------------------------------------------------- */
+
+/* Over a new link, asks again for what no earlier link has answered. */
+void node_forget_again(const struct node_rt *rt);
+void node_forgets_free(const struct node_rt *rt);
+
 /* --- leave.c --------------------------------------------------------------------------- */
 
 /* Takes the next step of leaving: kill running tasks, remove containers, close the link, remove the

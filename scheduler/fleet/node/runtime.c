@@ -199,6 +199,7 @@ static bool greet(struct node_rt *rt, const struct node *row)
         node_forget_gpu_runs(rt);
         if (row->state == NODE_IDLE)
             node_prepare_forget(rt);
+        node_forget_again(rt);
         node_tell_ready(rt);
         node_samples_begin(rt);
     }

@@ -5,6 +5,7 @@
 #ifndef TEST_SCHEDULER_BATCH_POOLS_H
 #define TEST_SCHEDULER_BATCH_POOLS_H
 
+#include "nodeagent-proto/link/fake_priv.h"
 #include "scheduler/wake/wake.h"
 #include "test/unit/scheduler/virtual.h"
 
@@ -91,6 +92,15 @@ static inline size_t nodes_in(struct world *w, int64_t id, enum node_state state
 static inline bool has_nodes(struct world *w, int64_t id, size_t n)
 {
     return steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == n;
+}
+
+/* How many tasks the node has not forgotten. */
+static inline int tasks_known(const struct fake_node *n)
+{
+    int known = 0;
+    for (const struct fake_node_task *t = n->tasks; t; t = t->next)
+        known++;
+    return known;
 }
 
 static inline void resize_to(struct world *w, int64_t id, int own, int low)

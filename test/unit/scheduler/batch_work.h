@@ -50,27 +50,35 @@ static inline struct batch_job add_work(struct world *w, const char *name, const
     return j;
 }
 
+static inline struct batch_task add_command_task(struct world *w, const struct batch_job *j,
+                                                 const char *name, const char *command, int retries,
+                                                 const struct batch_waits *waits)
+{
+    struct err e = {0};
+    int64_t now = wakes_wall(sched_wakes(w->s));
+    struct batch_task t = {
+        .job_id = j->id,
+        .name = name,
+        .doc = json(w, arena_printf(&w->a,
+                                    "{'id':'%s','commandLine':'%s',"
+                                    "'constraints':{'retentionTime':'P7D','maxTaskRetryCount':%d}}",
+                                    name, command, retries)),
+        .state = BATCH_TASK_ACTIVE,
+        .state_us = now,
+        .created_us = now,
+        .updated_us = now,
+        .slots = 1,
+        .instances = 1,
+        .job_name = j->name};
+    ok(batch_task_add(w->st, &t, NULL, waits, &e), &e);
+    return t;
+}
+
 static inline struct batch_task add_named_task(struct world *w, const struct batch_job *j,
                                                const char *name, int run_s,
                                                const struct batch_waits *waits)
 {
-    struct err e = {0};
-    int64_t now = wakes_wall(sched_wakes(w->s));
-    struct batch_task t = {.job_id = j->id,
-                           .name = name,
-                           .doc = json(w, arena_printf(&w->a,
-                                                       "{'id':'%s','commandLine':'fake run=%d',"
-                                                       "'constraints':{'retentionTime':'P7D'}}",
-                                                       name, run_s * 1000)),
-                           .state = BATCH_TASK_ACTIVE,
-                           .state_us = now,
-                           .created_us = now,
-                           .updated_us = now,
-                           .slots = 1,
-                           .instances = 1,
-                           .job_name = j->name};
-    ok(batch_task_add(w->st, &t, NULL, waits, &e), &e);
-    return t;
+    return add_command_task(w, j, name, arena_printf(&w->a, "fake run=%d", run_s * 1000), 0, waits);
 }
 
 static inline struct batch_task add_waiting_task(struct world *w, const struct batch_job *j,

@@ -4,7 +4,6 @@
  * or run out of time, nodes that are removed or restarted, deletion. On fake nodes, in virtual
  * time.
  */
-#include "nodeagent-proto/link/fake_priv.h"
 #include "test/unit/scheduler/batch_pools.h"
 
 WORLD_TEST(test_a_pool_has_nodes_of_both_classes, world_virtual(5))
@@ -255,14 +254,6 @@ static int retries_of(struct world *w, int64_t pool)
     ok(st_node_setup_get(w->st, &w->a, node_row(w, pool, 0).id, &row, &e), &e);
     assert_true(row.runs);
     return row.retries;
-}
-
-static int tasks_known(const struct fake_node *n)
-{
-    int known = 0;
-    for (const struct fake_node_task *t = n->tasks; t; t = t->next)
-        known++;
-    return known;
 }
 
 static void assert_tried_with_pauses(struct world *w, const char *waits)
