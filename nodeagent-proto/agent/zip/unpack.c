@@ -19,8 +19,9 @@
 
 static int failed(const char *path, struct err *e)
 {
-    return err_set(e, ERR_IO, NULL, "'%.200s' of the archive cannot be written: %s.", path,
-                   strerror(errno));
+    bool full = errno == ENOSPC || errno == EDQUOT;
+    return err_set(e, full ? ERR_QUOTA : ERR_IO, NULL,
+                   "'%.200s' of the archive cannot be written: %s.", path, strerror(errno));
 }
 
 /* Opens the parent directory of the last part of `path`, and makes missing directories on the way;

@@ -2,16 +2,20 @@
  *
  * Archives, plain and hostile ones, made here byte by byte.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/zip/zip.h"
 #include "test/unit/support/says.h"
+#include "test/unit/support/skip.h"
 #include "test/unit/support/tests.h"
 
 #define UNIX    (3U << 8)
@@ -429,4 +433,31 @@ TEST(nothing_is_written_through_a_link)
     strbuf_free(&m.text);
     folder_close(&f);
     folder_close(&other);
+}
+
+/* A full disk is not the fault of the archive. */
+TEST(a_full_disk_is_told_apart)
+{
+    enum { MORE_THAN_FITS = 256 * 1024 };
+    char *bytes = xcalloc(1, MORE_THAN_FITS);
+    memset(bytes, 'x', MORE_THAN_FITS - 1);
+    const struct one_entry list[] = {{.name = "large", .bytes = bytes, .deflated = true}};
+    struct made m;
+    struct err e = {0};
+    struct zip_folder f = folder_open();
+    if (mount("tmpfs", f.path, "tmpfs", 0, "size=64k") < 0) {
+        folder_close(&f);
+        free(bytes);
+        skip_because("not allowed to mount: %s", strerror(errno));
+    }
+    close(f.fd);
+    f.fd = open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    make(&m, list, 1, "");
+    assert_int_equal(unpack(&m, &f, &e), -1);
+    assert_int_equal(e.code, ERR_QUOTA);
+    assert_says(e.msg, "large", "No space left on device");
+    strbuf_free(&m.text);
+    assert_int_equal(umount2(f.path, MNT_DETACH), 0);
+    folder_close(&f);
+    free(bytes);
 }
