@@ -105,8 +105,8 @@ static enum failure_code code_of(const struct script_label *label, const struct 
 static void request_failed(struct script *sc, const struct script_step *st, const struct err *why)
 {
     /* The link was closed on purpose: no failure is logged, and the request is sent again over the
-     * next link. */
-    if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
+     * next link. An agent may refuse a request with this code, too. */
+    if (st->label.may_fail && why->code == ERR_UNAVAILABLE && !node_link_is_ready(sc->link))
         return;
     const struct failure f = {.code = code_of(&st->label, why),
                               .message = arena_printf(sc->a, "%s: %s", st->label.what, why->msg),

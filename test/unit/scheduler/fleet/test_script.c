@@ -172,6 +172,41 @@ STAGE_TEST(test_a_link_that_is_closed_on_purpose_is_no_failure)
     close(ends[1]);
 }
 
+static struct script_turn *pending_turn;
+
+static void begin_late(void *ctx, struct node_link *link, struct script_turn *turn)
+{
+    (void)ctx, (void)link;
+    pending_turn = turn;
+}
+
+static void halt_never(void *ctx)
+{
+    (void)ctx;
+}
+
+/* As an agent does whose worker takes too long: the link is up, so nothing is sent again. */
+STAGE_TEST(test_a_step_that_is_refused_and_may_fail_is_logged)
+{
+    char said[400] = "";
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    const struct log log = {.fd = ends[1], .level = LOG_LVL_WARN};
+    const struct script_label may = {.what = "a try", .may_fail = true};
+    const struct script_work work = {.begin = begin_late, .halt = halt_never};
+    struct err late;
+    s->sc = script_new(&s->a, &log, "node-1");
+    script_work(s->sc, &may, &work);
+    script_run(s->sc, s->f->link, on_changed, s);
+    err_set(&late, ERR_UNAVAILABLE, NULL, "was not done within 60 s");
+    script_turn_end(pending_turn, &late);
+    WAIT(s->f, script_state(s->sc) == SCRIPT_DONE);
+    assert_true(read(ends[0], said, sizeof said - 1) > 0);
+    assert_says(said, "node.step_failed", "a try", "was not done within 60 s");
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* As podman of an ordinary user does: its first command leaves a process behind. */
 static const char leaving_runtime[] = "#!/bin/sh\n"
                                       "[ $1 = inspect ] && exit 1\n"
