@@ -310,6 +310,11 @@ def test_no_link_leads_out(jobs, store):
     assert not (store.folder / "link").exists()
 
 
+def test_a_failure_of_the_whole_pattern_names_no_file_that_was_found(jobs, store):
+    _, said = failed(jobs, "FileUploadMiscError", "echo a > a.txt; mkdir -m 0 closed", output("**/*.txt", store.url()))
+    assert "closed: Permission denied" in said and "a.txt" not in said
+
+
 def test_a_variable_that_is_not_set(jobs, store):
     job, info = run(jobs, "true", output("$NO_SUCH/x", store.url()))
     assert info["failureInfo"]["code"] == "FileUploadMiscError" and "NO_SUCH" in str(info)

@@ -114,6 +114,13 @@ static void fail(struct upload_work *j, const struct err *why)
              on_failure_logged, j);
 }
 
+/* Like fail(), for an error that concerns no file in particular. */
+static void fail_all(struct upload_work *j, const struct err *why)
+{
+    j->at = j->files.n;
+    fail(j, why);
+}
+
 /* --- one file -----------------------------------------------------------------------------------
  */
 
@@ -430,14 +437,13 @@ static void on_list(void *ctx, const struct err *why, const struct node_dir_entr
     if (why && why->code != ERR_FILE_NOT_FOUND) {
         e = *why;
         e.code = ERR_IO;
-        fail(j, &e);
+        fail_all(j, &e);
     } else if (j->files.n > FILES_MAX) {
-        j->at = j->files.n;
         err_set(&e, ERR_IO, NULL, "more than %d files match", FILES_MAX);
-        fail(j, &e);
+        fail_all(j, &e);
     } else if (j->n_dirs > DIRS_MAX) {
         err_set(&e, ERR_IO, NULL, "more than %d directories may hold files that match", DIRS_MAX);
-        fail(j, &e);
+        fail_all(j, &e);
     } else {
         list_next(j);
     }
