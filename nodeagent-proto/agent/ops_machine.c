@@ -91,7 +91,7 @@ enum outcome serve_user_add(struct agent *a, struct ops_asked *q, struct err *e)
     if (need_root(a, "making an account", e) < 0)
         return SERVE_FAILED;
     account_free(&a->as); /* the cached account may change */
-    return worker_start(a, q->msg, user_add, USERS_LIMIT_S);
+    return worker_start_of_users(a, q->msg, user_add, USERS_LIMIT_S);
 }
 
 static enum outcome user_remove(struct agent *a, struct ops_asked *q, struct err *e)
@@ -105,7 +105,7 @@ enum outcome serve_user_remove(struct agent *a, struct ops_asked *q, struct err 
     if (need_root(a, "removing an account", e) < 0)
         return SERVE_FAILED;
     account_free(&a->as);
-    return worker_start(a, q->msg, user_remove, USERS_LIMIT_S);
+    return worker_start_of_users(a, q->msg, user_remove, USERS_LIMIT_S);
 }
 
 /* ---- accounts of jobs ---- */

@@ -21,12 +21,18 @@
 
 #define PIPE_SIZE (256 * 1024)
 
+enum worker_order {
+    BESIDE,
+    IN_ORDER, /* worker_start_in_order() */
+    OF_USERS, /* worker_start_of_users() */
+};
+
 struct agent_worker {
     struct agent_worker *next; /* in the order of the requests */
     json_t *req;
     serve_fn fn;
     int limit_s;
-    bool in_order;
+    enum worker_order order;
     int64_t deadline_ms;
     pid_t pid; /* 0: not started yet */
     int fd;
@@ -117,11 +123,22 @@ static int start(struct agent *a, struct agent_worker *w)
     return w->pid < 0 ? -1 : 0;
 }
 
+/* Whether the worker waits for an earlier one. */
+static bool must_follow(const struct agent *a, const struct agent_worker *w)
+{
+    for (const struct agent_worker *at = a->workers; at != w; at = at->next)
+        if (w->order == OF_USERS && at->order == OF_USERS)
+            return true;
+    return false;
+}
+
 static void start_waiting(struct agent *a)
 {
     size_t running = 0;
     for (struct agent_worker *w = a->workers, *next; w && running < WORKERS_MAX; w = next) {
         next = w->next;
+        if (w->pid == 0 && must_follow(a, w))
+            continue;
         if (w->pid == 0 && start(a, w) < 0)
             refuse(a, w, "could not be begun: the node has no processes or descriptors left");
         else
@@ -129,13 +146,14 @@ static void start_waiting(struct agent *a)
     }
 }
 
-static enum outcome add(struct agent *a, json_t *req, serve_fn fn, int limit_s, bool in_order)
+static enum outcome add(struct agent *a, json_t *req, serve_fn fn, int limit_s,
+                        enum worker_order order)
 {
     struct agent_worker *w = xcalloc(1, sizeof *w), **end = &a->workers;
     w->req = json_incref(req);
     w->fn = fn;
     w->limit_s = limit_s;
-    w->in_order = in_order;
+    w->order = order;
     w->fd = -1;
     while (*end)
         end = &(*end)->next;
@@ -146,18 +164,23 @@ static enum outcome add(struct agent *a, json_t *req, serve_fn fn, int limit_s, 
 
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s)
 {
-    return add(a, req, fn, limit_s, false);
+    return add(a, req, fn, limit_s, BESIDE);
 }
 
 enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s)
 {
-    return add(a, req, fn, limit_s, true);
+    return add(a, req, fn, limit_s, IN_ORDER);
+}
+
+enum outcome worker_start_of_users(struct agent *a, json_t *req, serve_fn fn, int limit_s)
+{
+    return add(a, req, fn, limit_s, OF_USERS);
 }
 
 bool workers_in_order(const struct agent *a)
 {
     for (const struct agent_worker *w = a->workers; w; w = w->next)
-        if (w->in_order)
+        if (w->order == IN_ORDER)
             return true;
     return false;
 }

@@ -6,7 +6,7 @@
  * worker that exceeds its time limit is killed, and its request fails. At most WORKERS_MAX run at
  * once, the others wait.
  *
- * (start) -> WAITING -> RUNNING -> (gone) edges: there is room; end mark, end of file, deadline
+ * (start) -> WAITING -> RUNNING -> (gone) edges: it may start; end mark, end of file, deadline
  */
 #ifndef NODEAGENT_PROTO_AGENT_WORKER_H
 #define NODEAGENT_PROTO_AGENT_WORKER_H
@@ -25,6 +25,9 @@
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
 /* Like worker_start(); later requests that must keep the order wait for its end. */
 enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s);
+/* Like worker_start(), for the accounts of users: these workers run one after the other, because a
+ * later request may be about the same account. */
+enum outcome worker_start_of_users(struct agent *a, json_t *req, serve_fn fn, int limit_s);
 /* In a worker or helper: carries the request out and writes the answer and the end mark to `fd`. */
 int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd);
 /* Whether a worker of worker_start_in_order() runs or waits. */

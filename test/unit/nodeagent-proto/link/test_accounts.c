@@ -162,6 +162,28 @@ ACCOUNT_TEST(test_an_account_is_made_kept_up_to_date_and_removed)
     }
 }
 
+/* Each is sent before the one before is answered. The last holds, though a removal takes longer. */
+ACCOUNT_TEST(test_requests_about_accounts_are_carried_out_in_their_order)
+{
+    struct request_user_add u = {.name = ours};
+    struct stat st;
+    open_ready(f);
+    add(f, ours, KEY, NULL);
+    char *first = home_file("of_the_first");
+    assert_int_equal(mkdir(first, 0700), 0);
+    int before = f->answers;
+    for (int i = 0; i < 6; i++) {
+        u.ssh_public_key = i % 2 ? KEY : KEY_2;
+        node_ask(f->link, REQUEST(user_remove, .name = ours), on_done, f);
+        node_ask(f->link, REQUEST_OF(user_add, u), on_done, f);
+    }
+    WAIT(f, f->answers == before + 12);
+    assert_string_equal(f->why.msg, "");
+    assert_true(key_is(KEY "\n"));
+    assert_int_equal(stat(first, &st), -1);
+    free(first);
+}
+
 /* One that no account and no group has, and no other run of this test. */
 static int free_number(void)
 {
