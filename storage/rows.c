@@ -482,6 +482,7 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &batch_certificate_row,
                                                 &node_setup_row,
                                                 &batch_node_user_row,
+                                                &batch_user_gone_row,
                                                 &batch_subtask_row};
 
 static const struct st_row *find(const char *name, size_t n)

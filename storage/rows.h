@@ -70,7 +70,7 @@ extern const struct st_row group_row, workspace_row, experiment_row, file_server
     credential_row, role_assignment_row, id_row, batch_account_row, batch_job_row, batch_task_row,
     batch_count_row, batch_cleanup_row, batch_chore_row, batch_pool_row, batch_sample_row,
     batch_pool_tasks_row, batch_schedule_row, batch_certificate_row, node_setup_row,
-    batch_node_user_row, batch_subtask_row;
+    batch_node_user_row, batch_user_gone_row, batch_subtask_row;
 extern const struct st_row batch_wait_row, batch_seeded_file_row, batch_file_shown_row,
     kept_put_row, uncommitted_row, node_tally_row, pool_tally_row, owner_tally_row;
 extern const struct st_row change_row, item_change_row, batch_application_row, batch_package_row,

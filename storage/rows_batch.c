@@ -97,10 +97,19 @@ ROW_OF(batch_package_row, struct batch_package, batch_package, "batch_package", 
 static const struct st_column batch_node_user_columns[] = {
     OWN_ID("id", id),           INT64("node_id", node_id, id),          TEXT("name", name),
     BOOL("is_admin", is_admin), INT64("expiry_us", expiry_us, instant), TEXT("ssh_key", ssh_key),
-    SECRET("password"),
+    SECRET("password"),         INT("pending", pending, count),
 };
 #undef ROW
 ROW_OF(batch_node_user_row, struct batch_node_user, batch_node_user, "batch_node_user", "nu");
+
+#define ROW struct batch_user_gone
+static const struct st_column batch_user_gone_columns[] = {
+    OWN_ID("id", id),
+    INT64("node_id", node_id, id),
+    TEXT("name", name),
+};
+#undef ROW
+ROW_OF(batch_user_gone_row, struct batch_user_gone, batch_user_gone, "batch_user_gone", "ug");
 
 #define ROW struct node_setup
 static const struct st_column node_setup_columns[] = {

@@ -96,6 +96,13 @@ struct batch_node_user {
     bool is_admin;
     int64_t expiry_us;
     const char *ssh_key; /* one line, or NULL */
+    int pending;         /* number of changes that the node may not have yet; 0: it has them all */
+};
+
+/* A former user of a node: the node may still have the account. */
+struct batch_user_gone {
+    int64_t id, node_id;
+    const char *name;
 };
 
 #endif

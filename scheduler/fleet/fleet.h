@@ -279,8 +279,11 @@ void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id);
 /* When all writes so far are on disk, makes the node forget an ended task. */
 void fleet_forget_when_durable(struct fleet *fl, int64_t node_id, const char *task_id);
 
-/* Called when the users of a node have changed; `gone`: the name of a removed user. */
-void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone);
+/* For the address of a local node: an address lets in one user, and the next request for it opens
+ * one for the user of that time. fleet_node_users_changed() closes it, with its sessions, when all
+ * writes so far are on disk; fleet_node_user_ended() closes it at once, if it lets in this user. */
+void fleet_node_users_changed(struct fleet *fl, int64_t node_id);
+void fleet_node_user_ended(struct fleet *fl, int64_t node_id, const char *name);
 
 /* Takes a node away for a while, as a cloud does with low-priority nodes: its runs are requeued,
  * and the node is prepared again when it can be reached again. */

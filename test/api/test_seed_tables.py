@@ -15,7 +15,7 @@ MADE_AGAIN = {
 HISTORY = {"change", "change_forgotten", "event", "operation", "usage", "usage_day", "usage_over", "usage_subject"}
 OF_THE_DAEMON = {"credential", "ended_session", "epoch", "identity", "machine", "meta"}
 NOT_IN_IT = {"batch_node_user", "blob_snapshot", "uncommitted_blob"}  # as docs/testing.md says
-ON_THEIR_WAY = {"batch_litter", "item_change", "kept_put"}
+ON_THEIR_WAY = {"batch_litter", "batch_user_gone", "item_change", "kept_put"}
 
 
 def test_each_table_is_told_or_named_here(daemon):

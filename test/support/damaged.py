@@ -21,7 +21,7 @@ BATCH_TABLES = (
     "batch_account", "batch_application", "batch_certificate", "batch_chore", "batch_count",
     "batch_done", "batch_job", "batch_litter", "batch_node_total", "batch_node_user",
     "batch_package", "batch_pool", "batch_sample", "batch_schedule", "batch_seeded_file",
-    "batch_subtask", "batch_task", "batch_wait", "node_bar", "node_setup",
+    "batch_subtask", "batch_task", "batch_user_gone", "batch_wait", "node_bar", "node_setup",
 )  # fmt: skip
 
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * User accounts for logins on a node: add, update, delete. A handler changes rows; the fleet then
- * changes the accounts of the node. Memory is the request's. On the loop's thread.
+ * User accounts for logins on a node: add, update, delete. A handler changes rows; the front then
+ * changes the accounts of the node (scheduler/front/batch/node_users.c). Memory is the request's.
+ * On the loop's thread.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "api/http/accept.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/nodes.h"
 #include "api/plane/batch/reply.h"
 #include "lib/timefmt.h"
+#include "model/batch/pool_spec.h"
 #include "model/batch/tables_pool.h"
-#include "scheduler/fleet/fleet.h"
+#include "scheduler/front/batch/batch.h"
 #include "storage/storage.h"
 
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
@@ -50,21 +53,22 @@ static const char *user_path(struct request *r, const struct batch_pool *p, cons
     return node_path_of(r, p, nd, arena_concat(&r->arena, "/users/", batch_segment(r, name)));
 }
 
-static int add(struct request *r, const struct node *nd, const struct accepted *b,
-               const char **name, struct err *e)
+/* Fails if the node has an account of this name: of a user, or of the pool, for tasks. On a machine
+ * both are accounts of the machine. */
+static int check_free(struct request *r, const struct batch_pool *p, const struct node *nd,
+                      const char *name, struct err *e)
 {
-    struct storage *st = arm_of(r)->storage;
-    struct batch_node_user u = {.node_id = nd->id,
-                                .name = arena_strdup(&r->arena, text_of(b, "name")),
-                                .is_admin = json_is_true(json_object_get(b->doc, "isAdmin"))};
     struct batch_node_user there;
-    const char *password = read_login(r, b, &u);
-    int rc = st_batch_user_get(st, &r->arena, nd->id, u.name, &there, e);
+    struct batch_pool_spec s;
+    if (batch_pool_decode(&r->arena, p->doc, NULL, &s, e) < 0)
+        return -1;
+    int rc = st_batch_user_get(arm_of(r)->storage, &r->arena, nd->id, name, &there, e);
+    for (size_t i = 0; rc == 0 && i < s.n_users; i++)
+        rc = strcasecmp(s.users[i].name, name) == 0;
     if (rc == 1)
         return err_set(e, BATCH_NODE_USER_EXISTS, NULL, "the node %s has a user %s", nd->name,
-                       u.name);
-    *name = u.name;
-    return rc < 0 ? -1 : st_batch_user_insert(st, &u, password, e);
+                       name);
+    return rc;
 }
 
 struct replied *compute_nodes_add_user(struct request *r)
@@ -73,15 +77,17 @@ struct replied *compute_nodes_add_user(struct request *r)
     struct shown_node n;
     struct accepted b;
     struct err e;
-    const char *name = "";
     if (node_up(r, &p, &n, &e) < 0 ||
         request_accept(r, &schema_batch_node_user, SCHEMA_BATCH, &b, &e) < 0)
         return reply_err(r, &e);
-    int rc = add(r, &n.nd, &b, &name, &e);
-    if (rc < 0)
+    struct batch_node_user u = {.node_id = n.nd.id,
+                                .name = arena_strdup(&r->arena, text_of(&b, "name")),
+                                .is_admin = json_is_true(json_object_get(b.doc, "isAdmin"))};
+    const char *password = read_login(r, &b, &u);
+    if (check_free(r, &p, &n.nd, u.name, &e) < 0 ||
+        batch_node_user_add(batch_of(r)->front, &u, password, &e) < 0)
         return reply_err(r, &e);
-    fleet_node_users_changed(batch_of(r)->arm.fleet, n.nd.id, NULL);
-    return batch_reply_written(r, 201, user_path(r, &p, &n.nd, name), 0);
+    return batch_reply_written(r, 201, user_path(r, &p, &n.nd, u.name), 0);
 }
 
 static int user_of(struct request *r, const struct node *nd, struct batch_node_user *out,
@@ -106,10 +112,8 @@ struct replied *compute_nodes_update_user(struct request *r)
         request_accept(r, &schema_batch_node_user_update, SCHEMA_BATCH, &b, &e) < 0)
         return reply_err(r, &e);
     const char *password = read_login(r, &b, &u);
-    int rc = st_batch_user_update(arm_of(r)->storage, &u, password, &e);
-    if (rc < 0)
+    if (batch_node_user_change(batch_of(r)->front, &u, password, &e) < 0)
         return reply_err(r, &e);
-    fleet_node_users_changed(batch_of(r)->arm.fleet, n.nd.id, NULL);
     return batch_reply_written(r, 200, user_path(r, &p, &n.nd, u.name), 0);
 }
 
@@ -120,8 +124,7 @@ struct replied *compute_nodes_delete_user(struct request *r)
     struct batch_node_user u;
     struct err e;
     if (node_of(r, &p, &n, &e) < 0 || user_of(r, &n.nd, &u, &e) < 0 ||
-        st_batch_user_remove(arm_of(r)->storage, u.id, &e) < 0)
+        batch_node_user_remove(batch_of(r)->front, &u, &e) < 0)
         return reply_err(r, &e);
-    fleet_node_users_changed(batch_of(r)->arm.fleet, n.nd.id, u.name);
     return reply_empty(r, 200);
 }

@@ -90,9 +90,9 @@ static void on_done(void *ctx, const struct err *why)
     read_free(k);
 }
 
-/* An unusable node that does not recover by itself has a link only while a client reads its
- * files. */
-static void want_link(struct node_rt *rt)
+/* An unusable node that does not recover by itself has a link only while a client reads its files,
+ * or users are to be removed. */
+void node_rt_want_link(struct node_rt *rt)
 {
     rt->noted.read_us = wakes_mono(rt->fleet->wakes);
     wake(rt->fleet->wakes, &woken_node, rt->id);
@@ -125,7 +125,7 @@ static struct node_rt *find(struct fleet *fl, const struct output_dir *at, struc
                                                       : NULL,
                           e);
     if (rt && rt->noted.unusable && !fl->reads_ended)
-        want_link(rt);
+        node_rt_want_link(rt);
     return NULL;
 }
 

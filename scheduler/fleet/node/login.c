@@ -35,6 +35,7 @@ void node_login_close(struct node_rt *rt)
         return;
     login_close(rt->login, on_closed, rt->fleet);
     rt->login = NULL;
+    node_set_text(&rt->login_user, NULL);
 }
 
 static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
@@ -55,48 +56,33 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
                                     .user = node_user_of(who)};
     bool anybody = who->name && *who->name;
     int rc = anybody ? login_open(&lc, &rt->login, e) : 0;
-    node_setup_wipe(&spec);
-    if (rt->login)
+    if (rt->login) {
+        node_set_text(&rt->login_user, who->name);
         wakes_ref(fl->wakes);
+    }
+    node_setup_wipe(&spec);
     return rc;
 }
 
-static void on_user_done(void *ctx, const struct err *why)
+static void effect_users(void *ctx, int64_t id, const struct err *why)
 {
-    const struct node_rt *rt = ctx;
-    if (why)
-        LOG_WARN(rt->fleet->log, "node.user_not_changed", LF_STR("node", rt->name),
-                 LF_STR("why", why->msg));
+    const struct fleet *fl = ctx;
+    struct node_rt *rt = node_rt_find(fl, id);
+    (void)why; /* the address may have been opened for a user whose row was rolled back */
+    if (rt)
+        node_login_close(rt);
 }
 
-static void add_users(struct node_rt *rt)
+void fleet_node_users_changed(struct fleet *fl, int64_t node_id)
 {
-    struct node_setup_spec spec;
-    struct arena a;
-    struct err e = {0};
-    arena_init(&a);
-    if (node_load_pool(rt, &a, &spec, &e) == 0) {
-        for (size_t i = 0; i < spec.n_users; i++) {
-            const struct request_user_add user = node_user_of(&spec.users[i]);
-            node_ask(rt->contact.link, REQUEST_OF(user_add, user), on_user_done, rt);
-        }
-        node_setup_wipe(&spec);
-    }
-    arena_free(&a);
+    wake_when_durable(fl->wakes, effect_users, fl, node_id);
 }
 
-void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone)
+void fleet_node_user_ended(struct fleet *fl, int64_t node_id, const char *name)
 {
     struct node_rt *rt = node_rt_find(fl, node_id);
-    if (!rt)
-        return;
-    node_login_close(rt); /* the next request opens a new listener */
-    if (!rt->machine || !rt->seen.is_root || !node_rt_usable(rt))
-        return;
-    if (gone)
-        node_ask(rt->contact.link, REQUEST(user_remove, .name = gone), on_user_done, rt);
-    else
-        add_users(rt);
+    if (rt && rt->login && strcmp(rt->login_user, name) == 0)
+        node_login_close(rt);
 }
 
 /* If logins are not available, as on a fake node, the list of nodes still contains ports, as in the

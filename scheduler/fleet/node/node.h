@@ -75,6 +75,11 @@ bool node_rt_gpus_are_amd(const struct node_rt *rt);
 const char *node_rt_gpu_devices(const struct node_rt *rt, struct arena *a, const char *numbers);
 const char *node_rt_container_runtime(const struct node_rt *rt); /* NULL: it has none */
 bool node_rt_is_root(const struct node_rt *rt);                  /* whether its agent is root */
+/* Asks for a link to a node that is unusable, and that would have no link otherwise. */
+void node_rt_want_link(struct node_rt *rt);
+/* Whether the accounts of users can be changed now: the link is up, and neither a preparation nor a
+ * release changes accounts. */
+bool node_rt_may_change_users(const struct node_rt *rt);
 /* Why the node has no link; NULL if not known. */
 const char *node_rt_why_down(const struct node_rt *rt);
 /* The address at which other nodes reach the node: the machine's, or a loopback address. Each local

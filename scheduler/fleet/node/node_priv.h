@@ -147,6 +147,7 @@ struct node_rt {
     struct node_answers *answers; /* NULL until a client asks for the load of the machine */
     struct node_sampled *sampled; /* NULL: samples were never asked for */
     struct login_server *login;   /* of a local node, after the first request for a login */
+    char *login_user;             /* the user whom `login` lets in */
     struct node_loss *loss; /* the node was given up, and this write is not known to be on disk */
 };
 

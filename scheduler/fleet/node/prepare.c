@@ -582,6 +582,12 @@ void node_prepare_cancel(struct node_rt *rt)
         rt->prep->failed = true;
 }
 
+bool node_rt_may_change_users(const struct node_rt *rt)
+{
+    bool makes_accounts = rt->prep && !rt->prep->made;
+    return node_rt_usable(rt) && !makes_accounts && !rt->release;
+}
+
 bool node_prepare_over(const struct node_rt *rt)
 {
     return rt->prep && rt->prep->failed;

@@ -74,6 +74,7 @@ static void begin(struct front *base, struct sched *sched)
     pools_begin(f);
     autoscale_begin(f);
     pool_deletions_begin(f);
+    node_users_begin(f);
     jobs_begin(f);
     account_deletions_begin(f);
 }
@@ -86,6 +87,8 @@ static void end(struct front *f)
     id_map_free(&batch_self_rw(f)->limited);
     id_map_free(&batch_self_rw(f)->removing);
     id_map_free(&batch_self_rw(f)->awaiting);
+    id_map_free(&batch_self_rw(f)->users_coming);
+    id_map_free(&batch_self_rw(f)->users_going);
     account_deletions_end(batch_self_rw(f));
     kept_docs_free(batch_self_rw(f)->docs);
     batch_self_rw(f)->docs = NULL;

@@ -81,6 +81,8 @@ struct batch_front {
     struct id_map limited;
     struct id_map removing; /* a set: rows of batch_litter whose removal is in progress */
     struct id_map awaiting; /* a set: runs that wait for a removal in `removing` */
+    /* sets: rows of batch_node_user and of batch_user_gone whose request is in progress */
+    struct id_map users_coming, users_going;
     /* a deleted account whose jobs are being marked, the name of the last marked job (owned), and
      * whether another account was deleted meanwhile; account_deletion.c */
     int64_t doomed_account;
@@ -154,6 +156,18 @@ static inline bool batch_pool_is_steady(const struct batch_pool *p)
 {
     return p->size.state == BATCH_ALLOCATION_STEADY;
 }
+
+/* --- users of nodes (node_users.c) -------------------------------------------------------------
+ */
+
+/* Each changes the row; the node follows. batch_node_user_add(): ERR_CONFLICT if the node has a
+ * user of this name. batch_node_user_change() replaces expiry time, key and password. */
+int batch_node_user_add(struct batch_front *f, const struct batch_node_user *u,
+                        const char *password, struct err *e) MUST_CHECK;
+int batch_node_user_change(struct batch_front *f, const struct batch_node_user *u,
+                           const char *password, struct err *e) MUST_CHECK;
+int batch_node_user_remove(struct batch_front *f, const struct batch_node_user *u,
+                           struct err *e) MUST_CHECK;
 
 /* --- pools that a formula scales (autoscale.c) -------------------------------------------------
  */

@@ -130,6 +130,8 @@ int node_setup_of(const struct batch_front *f, const struct front_read *how,
                   struct err *e) MUST_CHECK;
 int load_node_users(const struct front *f, const struct front_read *how, int64_t node_id,
                     int64_t now_us, struct node_setup_spec *out, struct err *e);
+/* node_users.c: ends users whose time is up, and adds and removes accounts on nodes. */
+void node_users_begin(struct batch_front *f);
 /* Directories on each node, below its root: for variables of start tasks and tasks. */
 #define BATCH_HOME    "batch"
 #define BATCH_ACCOUNT "batch" /* the account of all users of a node whose scope is the pool */

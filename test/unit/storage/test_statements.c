@@ -30,6 +30,7 @@ static const char *const scans_allowed[] = {
     "ST_ITEM_CHANGE_FOLLOW",
     "ST_ASIDE_IS_NAMED", /* what is under way; blobs and snapshots by their indexes */
     "ST_BATCH_CLEANUP_NODES",
+    "ST_BATCH_USER_NODES",       /* users that nodes do not have yet, or have still */
     "ST_BATCH_WAIT_UNSETTLED",   /* once, when the daemon starts */
     "ST_BATCH_NUMBER_SATISFIED", /* at most 64 names that it makes */
     "ST_BATCH_RANGES_UNSETTLED",
