@@ -16,6 +16,7 @@
 struct access;
 struct batchai_front;
 struct fleet;
+struct lease_clock;
 struct runs;
 struct sched;
 struct shares;
@@ -26,10 +27,11 @@ struct arm {
     struct fleet *fleet;
     struct runs *runs;
     struct shares *shares;
-    struct batchai_front *front;   /* deletes what is in resource groups */
-    const struct access *access;   /* roles and rights */
-    const char *subscription_name; /* of the configured subscription; access has its id */
-    const char *provider;          /* the namespace of the provider */
+    const struct lease_clock *leases; /* of shares and containers */
+    struct batchai_front *front;      /* deletes what is in resource groups */
+    const struct access *access;      /* roles and rights */
+    const char *subscription_name;    /* of the configured subscription; access has its id */
+    const char *provider;             /* the namespace of the provider */
     bool strict; /* behave exactly like the real service: Retry-After 15 on 202, none on InProgress;
                     HSTS */
 };

@@ -145,9 +145,7 @@ static struct azstorage azstorage_deps(struct daemon *d)
                               .turns = turns_create(),
                               .wakes = sched_wakes(d->sched),
                               .storage_dir = d->c->state->storage,
-                              .loop = d->time.loop,
-                              .begun_us = loop_wall_us(d->time.loop),
-                              .begun_mono_us = loop_mono_us(d->time.loop)};
+                              .leases = &d->leases};
 }
 
 static int64_t certificate_ends_us(const void *ctx, bool of_site)
@@ -209,11 +207,13 @@ struct api_deps deps_api(struct daemon *d)
 {
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
+    d->leases = lease_clock_begin(d->time.loop);
     const struct arm arm = {.storage = d->storage,
                             .sched = d->sched,
                             .fleet = sched_fleet(d->sched),
                             .runs = sched_runs(d->sched),
                             .shares = d->shares,
+                            .leases = &d->leases,
                             .front = &d->front,
                             .access = &d->access,
                             .subscription_name = cf->subscription_name,

@@ -20,6 +20,7 @@
 #include "daemon/serve/watching.h"
 #include "scheduler/front/batch/batch.h"
 #include "scheduler/front/batchai/batchai.h"
+#include "storage/shares/lease_clock.h"
 
 enum { STOP_SIGNALS = 2 };
 
@@ -65,6 +66,7 @@ struct daemon {
     struct served services[API_SERVICES];
     struct hosts own_hosts;
     struct access access;
+    struct lease_clock leases;
     struct directory directory;
     struct api_watch watch;
     struct daemon_readiness readiness;

@@ -87,6 +87,25 @@ def test_a_lease_of_a_later_clock_ends_after_its_time_from_the_next_start(steppe
     assert stepped.state("/box/broken") == ("broken", "unlocked")
 
 
+@pytest.mark.parametrize("by", (-HOUR // 2, HOUR // 2))
+def test_the_resource_manager_sees_a_lease_as_its_holder_does(stepped, by):
+    stepped.call("PUT", "/box?restype=container&comp=lease", x_ms_lease_action="acquire", x_ms_lease_duration="20")
+    accounts = f"/subscriptions/{stepped.d.subscription}/providers/Microsoft.Storage/storageAccounts"
+    (account,) = stepped.d.call("GET", accounts, api_version="2018-07-01", expect=200).json["value"]
+    container = f"{account['id']}/blobServices/default/containers/box"
+
+    def shown():
+        properties = stepped.d.call("GET", container, api_version="2018-07-01", expect=200).json["properties"]
+        return properties["leaseState"], properties["leaseStatus"]
+
+    stepped.clock.set(by)
+    assert stepped.state("/box?restype=container") == ("leased", "locked") and shown() == ("Leased", "Locked")
+    stepped.d.call("DELETE", container, api_version="2018-07-01", expect=409)
+    stepped.clock.go_on(21)
+    assert stepped.state("/box?restype=container") == ("expired", "unlocked") and shown() == ("Expired", "Unlocked")
+    stepped.d.call("DELETE", container, api_version="2018-07-01", expect=200)
+
+
 def put_later(d):
     """Makes the blob b of the container box, which is an hour ahead of the clock."""
     assert d.blob.call("PUT", "/box?restype=container").status == 201

@@ -23,7 +23,5 @@ struct rm_share {
 };
 
 json_t *share_render(struct request *r, const struct share_words *w, const struct rm_share *x);
-/* The state of the share's lease at `now_us`: a stored lease ends after some time. */
-enum lease_state share_lease(const struct share *s, int64_t now_us);
 
 #endif

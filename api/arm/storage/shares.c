@@ -14,6 +14,7 @@
 #include "api/arm/storage/storage_rm.h"
 #include "lib/jsontext.h"
 #include "model/spec.h"
+#include "storage/shares/lease_clock.h"
 #include "storage/shares/usage.h"
 #include "storage/storage.h"
 
@@ -78,14 +79,10 @@ static int find(struct rm *m, struct err *e)
 
 /* --- rendering -------------------------------------------------------------------------------- */
 
-enum lease_state share_lease(const struct share *s, int64_t now_us)
+static enum lease_state share_lease(struct request *r, const struct share *s)
 {
-    bool ended = s->lease_until_us != 0 && s->lease_until_us <= now_us;
-    if (s->lease_state == LEASE_LEASED && ended)
-        return LEASE_EXPIRED;
-    if (s->lease_state == LEASE_BREAKING && ended)
-        return LEASE_BROKEN;
-    return s->lease_state;
+    const struct lease l = lease_of_share(s);
+    return lease_state_now(arm_of(r)->leases, &l);
 }
 
 /* A state in ARM's spelling: with a capital letter. */
@@ -97,11 +94,11 @@ static json_t *capital(const char *name)
     return json_string(text);
 }
 
-static void add_lease(const struct share *s, int64_t now_us, json_t *p)
+static void add_lease(struct request *r, const struct share *s, json_t *p)
 {
-    enum lease_state state = share_lease(s, now_us);
-    bool locked = state == LEASE_LEASED || state == LEASE_BREAKING;
-    json_object_set_new(p, "leaseStatus", json_string(locked ? "Locked" : "Unlocked"));
+    enum lease_state state = share_lease(r, s);
+    json_object_set_new(p, "leaseStatus",
+                        json_string(lease_is_held(state) ? "Locked" : "Unlocked"));
     json_object_set_new(p, "leaseState", capital(enum_to_name(lease_state_names, (int)state)));
     if (state == LEASE_LEASED)
         json_object_set_new(
@@ -181,7 +178,7 @@ json_t *share_render(struct request *r, const struct share_words *w, const struc
     if (metadata)
         json_object_set_new(p, "metadata", metadata);
     add_kind(w, s, p);
-    add_lease(s, r->now_us, p);
+    add_lease(r, s, p);
     if (x->has_usage)
         json_object_set_new(p, "shareUsageBytes", json_integer(x->usage));
     if (s->state == SHARE_DELETED) {
@@ -327,8 +324,7 @@ static struct replied *remove_share(struct rm *m)
     struct request *r = m->r;
     const struct share_words *w = m->kind->of;
     const struct share *s = &((struct rm_share *)m->row)->row;
-    enum lease_state lease = share_lease(s, r->now_us);
-    if (lease == LEASE_LEASED || lease == LEASE_BREAKING) {
+    if (lease_is_held(share_lease(r, s))) {
         err_set(&e, STORAGE_RM_LEASED, NULL,
                 "There is currently a lease on the %s; break or release it first.", w->noun);
         return reply_err(r, &e);

@@ -15,7 +15,7 @@ struct access;
 struct files;
 struct fleet;
 struct journal;
-struct loop;
+struct lease_clock;
 struct runs;
 struct shares;
 struct storage;
@@ -32,10 +32,9 @@ struct azstorage {
     struct write_turns *turns;
     const struct wakes *wakes;
     const char *storage_dir; /* the directory with the folders of shares */
-    struct loop *loop;
+    const struct lease_clock *leases;
     /* 32 bytes; the secret for user delegation keys, for functions of storage_url.h */
     const uint8_t *token_key;
-    int64_t begun_us, begun_mono_us; /* wall clock and monotonic clock at the daemon's start */
 };
 
 extern const struct service azstorage_service;

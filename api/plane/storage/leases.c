@@ -12,11 +12,8 @@
 #include <strings.h>
 #include <uuid/uuid.h>
 
-#include "lib/loop.h"
-
 #define US_PER_S     1000000LL
 #define SHORTEST_S   15
-#define LONGEST_S    60
 #define ACTION       "x-ms-lease-action"
 #define ID           "x-ms-lease-id"
 #define PROPOSED     "x-ms-proposed-lease-id"
@@ -28,11 +25,6 @@
 struct lease lease_of_item(const struct share_item *i)
 {
     return (struct lease){i->lease_state, i->lease_id, i->lease_duration_s, i->lease_until_us};
-}
-
-struct lease lease_of_share(const struct share *s)
-{
-    return (struct lease){s->lease_state, s->lease_id, s->lease_duration_s, s->lease_until_us};
 }
 
 void lease_to_item(const struct lease *l, struct share_item *i)
@@ -51,35 +43,19 @@ void lease_to_share(const struct lease *l, struct share *s)
     s->lease_until_us = l->until_us;
 }
 
+static const struct lease_clock *clock_of(const struct request *r)
+{
+    return azstorage_of(r)->leases;
+}
+
 static int64_t now_of(const struct request *r)
 {
-    const struct azstorage *x = azstorage_of(r);
-    return x->begun_us + (loop_mono_us(x->loop) - x->begun_mono_us);
+    return lease_clock_us(clock_of(r));
 }
 
-/* The time at which the lease ends; 0: it has no end. */
-static int64_t until(const struct request *r, const struct lease *l)
-{
-    int64_t longest = (l->state == LEASE_LEASED ? l->duration_s : LONGEST_S) * US_PER_S;
-    bool beyond = l->until_us != 0 && l->until_us - now_of(r) > longest;
-    return beyond ? azstorage_of(r)->begun_us + longest : l->until_us;
-}
-
-/* The present state: the stored state after the time that has passed. */
 static enum lease_state state_of(const struct request *r, const struct lease *l)
 {
-    int64_t end = until(r, l);
-    bool over = end != 0 && end <= now_of(r);
-    if (over && l->state == LEASE_LEASED)
-        return LEASE_EXPIRED;
-    if (over && l->state == LEASE_BREAKING)
-        return LEASE_BROKEN;
-    return l->state;
-}
-
-static bool is_held(enum lease_state s)
-{
-    return s == LEASE_LEASED || s == LEASE_BREAKING;
+    return lease_state_now(clock_of(r), l);
 }
 
 /* --- leases in replies ------------------------------------------------------------------------ */
@@ -92,7 +68,7 @@ struct lease_shown lease_shown(const struct request *r, const struct lease *l)
                                         [LEASE_BREAKING] = "breaking",
                                         [LEASE_BROKEN] = "broken"};
     enum lease_state state = state_of(r, l);
-    struct lease_shown s = {.status = is_held(state) ? "locked" : "unlocked",
+    struct lease_shown s = {.status = lease_is_held(state) ? "locked" : "unlocked",
                             .state = names[state]};
     if (state == LEASE_LEASED)
         s.duration = l->duration_s == LEASE_INFINITE ? "infinite" : "fixed";
@@ -139,7 +115,7 @@ int lease_check_by(struct request *r, const char *header, const struct lease *l,
                    const struct lease_errors *errors, struct err *e)
 {
     const char *id = request_header(r, header);
-    if (!is_held(state_of(r, l))) {
+    if (!lease_is_held(state_of(r, l))) {
         if (!id)
             return 0;
         if (is_its_id(l, id))
@@ -177,12 +153,12 @@ void lease_written(const struct request *r, struct share_item *i)
 
 bool lease_is_callers(struct request *r, const struct lease *l)
 {
-    return is_held(state_of(r, l)) && is_its_id(l, request_header(r, ID));
+    return lease_is_held(state_of(r, l)) && is_its_id(l, request_header(r, ID));
 }
 
 int lease_check_infinite(struct request *r, const struct lease *l, struct err *e)
 {
-    if (!is_held(state_of(r, l)) || l->duration_s == LEASE_INFINITE)
+    if (!lease_is_held(state_of(r, l)) || l->duration_s == LEASE_INFINITE)
         return 0;
     return err_set(e, AZSTORAGE_LEASE_INFINITE, ID,
                    "The lease ID matched, but the specified lease must be an infinite-duration "
@@ -255,7 +231,7 @@ static int acquire(struct request *r, struct lease *l, bool infinite_only, struc
     const char *proposed;
     int duration;
     enum lease_state state = state_of(r, l);
-    const struct seconds_bounds any = {SHORTEST_S, LONGEST_S, true, 0},
+    const struct seconds_bounds any = {SHORTEST_S, LEASE_LONGEST_S, true, 0},
                                 infinite = {0, -1, true, LEASE_INFINITE};
     if (read_guid(r, PROPOSED, &proposed, e) < 0 ||
         read_seconds(r, DURATION, infinite_only ? infinite : any, &duration, e) < 0)
@@ -269,7 +245,7 @@ static int acquire(struct request *r, struct lease *l, bool infinite_only, struc
         return err_set(e, AZSTORAGE_LEASE_BREAKING, NULL,
                        "There is already a breaking lease, and it cannot be acquired until the "
                        "break is over.");
-    if (is_held(state) && !own)
+    if (lease_is_held(state) && !own)
         return err_set(e, AZSTORAGE_LEASE_PRESENT, NULL, "There is already a lease present.");
     hold(r, l, proposed ? proposed : new_guid(&r->arena), duration);
     reply_header_text(r, ID, l->id);
@@ -351,7 +327,7 @@ static int release(struct request *r, struct lease *l, struct err *e)
 /* The remaining time of a lease, in whole seconds. */
 static int left_s(const struct request *r, const struct lease *l)
 {
-    int64_t end = until(r, l), left = (end - now_of(r) + US_PER_S - 1) / US_PER_S;
+    int64_t end = lease_ends_us(clock_of(r), l), left = (end - now_of(r) + US_PER_S - 1) / US_PER_S;
     return end == 0 || left < 0 ? 0 : (int)left;
 }
 
@@ -359,14 +335,14 @@ static int break_it(struct request *r, struct lease *l, struct err *e)
 {
     enum lease_state state = state_of(r, l);
     int period;
-    if (read_seconds(r, BREAK_PERIOD, (struct seconds_bounds){0, LONGEST_S, false, -1}, &period,
-                     e) < 0)
+    if (read_seconds(r, BREAK_PERIOD, (struct seconds_bounds){0, LEASE_LONGEST_S, false, -1},
+                     &period, e) < 0)
         return -1;
     if (state == LEASE_AVAILABLE)
         return err_set(e, AZSTORAGE_LEASE_NONE, NULL, "There is currently no lease.");
-    int left = is_held(state) ? left_s(r, l) : 0;
+    int left = lease_is_held(state) ? left_s(r, l) : 0;
     bool endless = state == LEASE_LEASED && l->duration_s == LEASE_INFINITE;
-    if (period >= 0 && is_held(state) && (endless || period < left))
+    if (period >= 0 && lease_is_held(state) && (endless || period < left))
         left = period; /* a break never prolongs a lease */
     l->state = left > 0 ? LEASE_BREAKING : LEASE_BROKEN;
     l->until_us = left > 0 ? now_of(r) + left * US_PER_S : 0;

@@ -7,10 +7,7 @@
  *   leased -break-> breaking -> broken; leased -> expired; all three -acquire-> leased
  *   expired -renew-> leased; expired, broken -the blob is written-> available
  *
- * The clock of leases is the time of the daemon's start plus the monotonic time since then, so a
- * change of the system clock neither ends nor prolongs a lease. If a lease has more time left than
- * its duration, the system clock was set back, and then the daemon restarted; such a lease ends its
- * duration after that restart.
+ * storage/shares/lease_clock.h has the lease, its clock and its present state.
  *
  * https://learn.microsoft.com/rest/api/storageservices/lease-blob
  */
@@ -18,16 +15,9 @@
 #define API_PLANE_STORAGE_LEASES_H
 
 #include "api/plane/storage/data_plane.h"
-
-struct lease {
-    enum lease_state state; /* the stored state */
-    const char *id;         /* NULL: there was no lease yet */
-    int duration_s;         /* seconds, or LEASE_INFINITE */
-    int64_t until_us;       /* 0: it does not end */
-};
+#include "storage/shares/lease_clock.h"
 
 struct lease lease_of_item(const struct share_item *i);
-struct lease lease_of_share(const struct share *s);
 void lease_to_item(const struct lease *l, struct share_item *i);
 void lease_to_share(const struct lease *l, struct share *s);
 
