@@ -29,11 +29,13 @@ FOREVER = {"x_ms_lease_action": "acquire", "x_ms_lease_duration": "-1"}
 
 
 def test_what_is_public_is_read_without_a_key(daemon, client):
-    for access, blob, props in (("blob", 200, 401), ("container", 200, 401), (None, 401, 401)):
+    for access, blob, whole in (("blob", 200, 401), ("container", 200, 200), (None, 401, 401)):
         c = client.create_container(f"public-{access or 'none'}".lower(), public_access=access)
         c.upload_blob("b", b"x")
         path = f"/{c.container_name}"
         assert daemon.blob.call("GET", path + "/b", signed=False).status == blob
+        for query in ("?restype=container", "?restype=container&comp=metadata", "?restype=container&comp=list"):
+            assert daemon.blob.call("GET", path + query, signed=False).status == whole, (access, query)
         assert daemon.blob.call("PUT", path + "/b", b"y", signed=False, x_ms_blob_type="BlockBlob").status == 401
         c.delete_container()
 
@@ -298,13 +300,13 @@ def test_tags_are_set_only_with_the_permission_for_tags(daemon, container):
 
 
 def test_what_is_public_is_only_what_is_documented(daemon, client):
-    """Blobs, committed blocks, and the list of a whole container; neither tags nor anything of the account."""
+    """Blobs, committed blocks, and list and properties of a whole container; neither tags nor anything of the account."""
     c = client.create_container("public-parts", public_access="container")
     c.upload_blob("b", b"x")
     for status, path in (
         (200, "/b"), (200, "/b?comp=metadata"), (200, "/b?comp=blocklist"), (401, "/b?comp=blocklist&blocklisttype=all"),
         (401, "/b?comp=tags"), (401, "/b?restype=account&comp=properties"), (200, "?restype=container&comp=list"),
-        (401, "?restype=container&comp=acl"), (401, "?restype=account&comp=properties"),
+        (200, "?restype=container"), (200, "?restype=container&comp=metadata"), (401, "?restype=container&comp=acl"), (401, "?restype=account&comp=properties"),
     ):  # fmt: skip
         assert daemon.blob.call("GET", "/public-parts" + path, signed=False).status == status, path
     c.delete_container()

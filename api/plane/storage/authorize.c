@@ -217,12 +217,14 @@ static int with_sas(struct request *r, const struct account_keys *keys, struct e
 /* --- all ways ------------------------------------------------------------------------------- */
 
 /* https://learn.microsoft.com/azure/storage/blobs/anonymous-read-access-configure#about-anonymous-read-access
- * The public may read blobs, their committed blocks and lists of blobs, but neither tags nor
- * anything about the account. */
+ * The public may read blobs, their committed blocks and lists of blobs, and a container's
+ * properties and metadata, but neither tags nor a container's policies nor anything about the
+ * account. */
 static bool is_public_read(struct request *r, const struct storage_need *need)
 {
-    const char *letters = need->by_service ? need->by_service : "";
-    const char *blocks = request_query(r, "blocklisttype");
+    /* the properties of a container need the right of an account's SAS; no service SAS has it */
+    const char *of = need->resource == 'c' ? need->by_account : need->by_service;
+    const char *letters = of ? of : "", *blocks = request_query(r, "blocklisttype");
     return (strcmp(letters, "r") == 0 || strcmp(letters, "l") == 0) &&
            (!blocks || strcasecmp(blocks, "committed") == 0);
 }
