@@ -9,7 +9,6 @@
 #include "daemon/cli/follow.h"
 #include "daemon/cli/json_print.h"
 #include "daemon/cli/submit.h"
-#include "lib/timefmt.h"
 
 static int detached(const struct daemon_client *c, const json_t *job)
 {
@@ -145,9 +144,9 @@ int cmd_run(const struct options *o)
 
 /* --- wait ------------------------------------------------------------------------------------- */
 
-static int64_t left_of(int64_t timeout_ms, int64_t since_us)
+static int64_t left_of(int64_t timeout_ms, int64_t since_ms)
 {
-    int64_t left = timeout_ms - (time_now_us() - since_us) / 1000;
+    int64_t left = timeout_ms - (follow_now_ms() - since_ms);
     return timeout_ms < 0 ? -1 : left > 0 ? left : 0;
 }
 
@@ -187,7 +186,7 @@ static int wait_for_all(struct daemon_client *c, const struct options *o, struct
 {
     json_t *jobs = json_array(), *rows = json_array(), *job = NULL;
     int64_t timeout_ms = o->timeout ? strtoll(o->timeout, NULL, 10) * 1000 : -1,
-            begun = time_now_us();
+            begun = follow_now_ms();
     int rc = 0, code = 0, end = FOLLOW_DONE;
     size_t i;
     for (int k = 0; rc == 0 && k < o->n_args; k++) {

@@ -53,15 +53,18 @@ static void on_interrupt(int signo)
     interrupted = 1;
 }
 
+/* A signal that is ignored, for example in the background of a script, stays ignored. */
 static void catch_interrupts(struct sigaction *old)
 {
     struct sigaction on = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     interrupted = 0;
     sigemptyset(&on.sa_mask);
-    sigaction(SIGINT, &on, old);
+    sigaction(SIGINT, NULL, old);
+    if (old->sa_handler != SIG_IGN)
+        sigaction(SIGINT, &on, NULL);
 }
 
-static int64_t now_ms(void)
+int64_t follow_now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -323,7 +326,7 @@ static bool waits_for_daemon(struct following *w)
 
 static int follow_on(struct following *w, json_t **row)
 {
-    int64_t begun = now_ms(), pause = FIRST_PAUSE_MS;
+    int64_t begun = follow_now_ms(), pause = FIRST_PAUSE_MS;
     for (bool first = true;;) {
         int rc = look(w, row, first);
         if (interrupted)
@@ -336,7 +339,7 @@ static int follow_on(struct following *w, json_t **row)
             if (jobs_has_ended(*row) || !w->f->until_end)
                 return FOLLOW_DONE;
         }
-        if (w->f->timeout_ms >= 0 && now_ms() - begun >= w->f->timeout_ms)
+        if (w->f->timeout_ms >= 0 && follow_now_ms() - begun >= w->f->timeout_ms)
             return FOLLOW_LATE;
         if (!follow_pause(rc < 0 ? OUTAGE_PAUSE_MS : (long)pause))
             return FOLLOW_DETACHED;

@@ -29,12 +29,14 @@ struct followed {
     size_t files; /* how many files of output there were */
 };
 
-/* Follows a job. Ctrl-C ends this with FOLLOW_DETACHED; a second Ctrl-C ends the program. With
- * `until_end` it waits for a daemon that does not answer. -1: error. */
+/* Follows a job. Ctrl-C, unless it is ignored, ends this with FOLLOW_DETACHED; a second Ctrl-C ends
+ * the program. With `until_end` it waits for a daemon that does not answer. -1: error. */
 int follow(struct daemon_client *c, const struct follow *f, struct followed *out,
            struct err *e) MUST_CHECK;
 /* The exit code of a job that has ended. */
 int follow_exit_code(const json_t *job);
+/* The monotonic clock, for limits of waiting. */
+int64_t follow_now_ms(void);
 /* Pauses. Returns true, or false at once if Ctrl-C is pressed. */
 bool follow_pause(long milliseconds);
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.daemon import BATCHAID, Daemon
+from support.failing import clock  # noqa: F401 (fixture)
 from support.waiting import PATIENCE, wait_for
 from support.world import Cluster, file_share, job_body, wait_flag
 
@@ -31,11 +32,12 @@ def desk(shared, tmp_path):
 class Started:
     """A command that goes on, and what it has printed so far."""
 
-    def __init__(self, desk, *arguments, terminal=False):
+    def __init__(self, desk, *arguments, terminal=False, below=(), **more):
         self.ours, theirs = pty.openpty() if terminal else os.pipe()
-        env = environment(desk.folder.parent, BATCHAID_STATE_DIR=str(desk.daemon.state_dir))
-        self.process = subprocess.Popen([str(BATCHAID), *arguments], cwd=desk.folder, env=env, stdin=theirs if terminal else subprocess.DEVNULL,
-                                        stdout=theirs, stderr=subprocess.STDOUT)
+        env = environment(desk.folder.parent, BATCHAID_STATE_DIR=str(desk.daemon.state_dir), **more)
+        self.process = subprocess.Popen([*below, str(BATCHAID), *arguments], cwd=desk.folder, env=env, stdin=theirs if terminal else subprocess.DEVNULL,
+                                        stdout=theirs, stderr=subprocess.STDOUT,
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # ignored below a shell's &
         os.close(theirs)
         self.said = ""
 
@@ -85,6 +87,15 @@ def test_ctrl_c_detaches(desk):
     assert "batchaid logs -f detached" in p.said and "batchaid cancel detached" in p.said
     assert json.loads(desk.run("explain", "--json", "detached").stdout)["job"]["state"] == "running"
     desk.run("cancel", "detached")
+
+
+def test_ctrl_c_that_is_ignored_detaches_from_nothing(desk, tmp_path):
+    """As in a script whose shell ignores it, or with & in a script."""
+    below = ("sh", "-c", "trap '' INT; exec \"$@\"", "sh")
+    p = Started(desk, "run", "--no-copy", "--", f"echo begun; {wait_flag(tmp_path / 'end')}", below=below).until("begun")
+    p.process.send_signal(signal.SIGINT)
+    (tmp_path / "end").touch()
+    assert p.end() == 0 and "continues" not in p.said
 
 
 # --- logs -------------------------------------------------------------------------------------------
@@ -298,6 +309,18 @@ def test_an_array_of_one_index_that_failed(desk):
     desk.submit("--name", "one", "--array", "7", "--no-copy", "--", "exit $BATCHAID_ARRAY_INDEX")[1].fail()
     assert desk.run("rerun", "--failed", "one").stdout == "one-2\n"
     assert desk.run("wait", "one-2", check=False).returncode == 7
+
+
+def test_the_time_of_a_wait_is_not_of_the_wall_clock(desk, tmp_path, clock):
+    names = ["job0", "job1", "job2"]
+    for name in names:
+        desk.submit("--name", name, "--no-copy", "--", f"{wait_flag(tmp_path / name)}; exit 3")
+    p = Started(desk, "wait", *names, "--timeout", "1000", **clock.environment)
+    for name in names:
+        (tmp_path / name).touch()
+        p.until(f"{name} failed")
+        clock.set(2000)
+    assert p.end() == 3 and "in time" not in p.said
 
 
 def test_get_fetches_what_the_job_wrote(desk):
