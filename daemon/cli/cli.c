@@ -115,7 +115,10 @@ static int wrong_option(const struct cli_command *c, const char *given, const ch
     for (size_t i = 0; i < N_OPTIONS; i++)
         if (c->options & known_options[i].bit)
             nearest_offer(&near, known_options[i].name);
-    fprintf(stderr, "batchaid: %s: %s '%s'%s; %s", c->name, what, given,
+    fprintf(stderr, "batchaid: %s: %s '%s'", c->name, what, given);
+    if (strstr(c->arguments, " -- "))
+        fprintf(stderr, " (options of the program come after --: %s)", c->arguments);
+    fprintf(stderr, "%s; %s",
             /* distance 0: the option is known, but its value is missing */
             near.distance ? nearest_words(&near, "--", words) : "",
             c->options ? "the options are" : "there are no options");

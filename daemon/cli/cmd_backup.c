@@ -10,6 +10,7 @@
 #include "daemon/cli/progress.h"
 #include "daemon/config/state.h"
 #include "lib/fs.h"
+#include "lib/strbuf.h"
 #include "storage/storage.h"
 
 static void show(void *ctx, int64_t done, int64_t all)
@@ -84,6 +85,20 @@ static int restore(const struct state *s, const struct options *o, struct err *e
     return rc;
 }
 
+static void say_restored(const struct options *o, const struct state *s)
+{
+    struct strbuf before = STRBUF_INIT;
+    strbuf_concat(&before, s->db, ".before");
+    bool kept = access(before.s, F_OK) == 0; /* there may have been no database */
+    if (o->json)
+        json_print_new(
+            json_pack("{s:s, s:s*}", "database", s->db, "before", kept ? before.s : NULL));
+    else
+        fprintf(stderr, "batchaid: %s is in place%s%s\n", s->db,
+                kept ? "; the old database is kept as " : "", kept ? before.s : "");
+    strbuf_free(&before);
+}
+
 int cmd_restore(const struct options *o)
 {
     struct state s = {.dir = NULL};
@@ -93,11 +108,8 @@ int cmd_restore(const struct options *o)
         rc = check_json(&s, o->args[0], &e);
     if (rc == 0)
         rc = restore(&s, o, &e);
-    if (rc == 0 && o->json)
-        json_print_new(json_pack("{s:s, s:s+}", "database", s.db, "before", s.db, ".before"));
-    else if (rc == 0)
-        fprintf(stderr, "batchaid: %s is in place; the old database is kept as %s.before\n", s.db,
-                s.db);
+    if (rc == 0)
+        say_restored(o, &s);
     state_free(&s);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }

@@ -53,7 +53,7 @@ static void print_json(const struct under_way_refused *all, size_t n)
                                              (int)all[i].ends, "last", when, "by", all[i].why,
                                              "work", jsontext_string(all[i].what)));
     }
-    json_print_new(out);
+    json_print_list(out);
 }
 
 static int list(const struct options *o, const struct state *s, struct err *e)

@@ -146,6 +146,8 @@ static int check_whole(const struct options *o, struct err *e)
     if (o->folder && o->no_copy)
         return err_set(e, ERR_CONFIG, NULL,
                        "--folder and --no-copy exclude each other; leave one of them out");
+    if (o->n_args == 1 && o->args[0][strspn(o->args[0], " \t\r\n")] == '\0')
+        return err_set(e, ERR_CONFIG, NULL, "the command is empty");
     if (o->n_args > 0)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
@@ -207,7 +209,8 @@ static int check_utf8(const struct options *o, struct err *e)
                {"--secret", o->secrets.text, o->secrets.n},
                {"--image", &o->image, 1},
                {"--cluster", &o->cluster, 1},
-               {"--group", &o->group, 1}};
+               {"--group", &o->group, 1},
+               {"--experiment", &o->experiment, 1}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (check_texts(all[i].option, all[i].values, all[i].n, e) < 0)
             return -1;

@@ -110,6 +110,15 @@ int job_check_name(const char *value, struct err *e)
     return 0;
 }
 
+int job_check_group(const char *value, struct err *e)
+{
+    const char *slash = strchr(value, '/');
+    if (*value && (!slash || (slash > value && slash[1] && !strchr(slash + 1, '/'))))
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL, "--group is '%.100s'; it must be GROUP or GROUP/WORKSPACE",
+                   value);
+}
+
 /* -1: the text is not a time. */
 static int64_t seconds_of(const char *text)
 {

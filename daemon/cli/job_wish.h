@@ -16,6 +16,7 @@
 /* The checks of the options' values. ERR_CONFIG: the message contains the value, and which values
  * are valid. */
 int job_check_name(const char *value, struct err *e);
+int job_check_group(const char *value, struct err *e);
 int job_check_nodes(const char *value, struct err *e);
 int job_check_gpus(const char *value, struct err *e);
 int job_check_cores(const char *value, struct err *e);

@@ -136,7 +136,7 @@ const struct cli_option known_options[] = {
      take_secret, "a variable with a secret of a vault; may be repeated"},
     {"cluster", "NAME", OPT_SUBMIT | OPT_SHELL, AT(cluster), NULL, NULL,
      "run it in this cluster (default: by what it needs)"},
-    {"group", "GROUP", OPT_SUBMIT | OPT_SHELL, AT(group), NULL, NULL,
+    {"group", "GROUP", OPT_SUBMIT | OPT_SHELL, AT(group), job_check_group, NULL,
      "the resource group, or GROUP/WORKSPACE (default: jobs/jobs)"},
     {"experiment", "NAME", OPT_SUBMIT | OPT_SHELL, AT(experiment), NULL, NULL,
      "the experiment (default: your name)"},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`batchaid backup` and `batchaid restore`: a copy beside a running daemon, and its way back."""
 
+import json
 import os
 import sqlite3
 import stat
@@ -153,6 +154,26 @@ def test_what_does_not_fit_is_refused(kept, tmp_path):
     refused = restore(d, copy, check=False)
     assert refused.returncode == 1 and "does not belong to" in refused.stderr
     key.write_bytes(right)
+    d.start()
+    (place.share() / "go").touch()
+    place.job_at("runs").succeed()
+
+
+def test_a_copy_comes_into_a_state_directory_without_a_database(kept):
+    """As on a new machine: no old database is kept."""
+    d, place, copy = kept
+    d.stop()
+    for as_json in False, True:
+        for file in d.state_dir.glob("batchaid.db*"):
+            file.unlink()
+        done = d.tool("restore", *(["--json"] if as_json else []), str(copy))
+        database = str(d.state_dir / "batchaid.db")
+        if as_json:
+            assert json.loads(done.stdout) == {"database": database}
+        else:
+            assert done.stderr == f"batchaid: {database} is in place\n"
+    d.tool("restore", str(copy))
+    assert (d.state_dir / "batchaid.db.before").exists()
     d.start()
     (place.share() / "go").touch()
     place.job_at("runs").succeed()

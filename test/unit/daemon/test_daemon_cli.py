@@ -72,6 +72,7 @@ def test_version(run):
     (["logs", "-fé", "train"], ["logs: unknown option '-fé'"]),
     (["logs", "--help=x", "train"], ["logs: unknown option '--help=x'"]),
     (["logs", "--follow=x", "train"], ["logs: unknown option '--follow=x'"]),
+    (["exec", "train", "ls", "-l"], ["exec: unknown option '-l' (options of the program come after --: JOB -- PROGRAM"]),
     (["shell", "--folder", "x"], ["shell: unknown option '--folder'"]),
     (["shell", "--no-copy"], ["shell: unknown option '--no-copy'"]),
     (["shell", "--array", "1-2"], ["shell: unknown option '--array'"]),

@@ -312,6 +312,12 @@ def test_mistakes_in_a_job_file(desk, text, words):
 
 @pytest.mark.parametrize("arguments, words", [
     ([], "there is no command; write it after --, as in: batchaid submit --gpus 1 -- python train.py"),
+    (["--no-copy", ""], "the command is empty"),
+    (["--no-copy", "--", " \t"], "the command is empty"),
+    (["--group", "jobs/", "true"], "--group is 'jobs/'; it must be GROUP or GROUP/WORKSPACE"),
+    (["--group", "/x", "true"], "--group is '/x'"),
+    (["--group", "/", "true"], "--group is '/'"),
+    (["--group", "a/b/c", "true"], "--group is 'a/b/c'"),
     (["--no-copy", "--folder", ".", "true"], "--folder and --no-copy exclude each other; leave one of them out"),
     (["--nodes", "0", "true"], "--nodes is '0'; it must be a whole number from 1 to 10000"),
     (["--gpus", "1.5", "true"], "--gpus is '1.5'"),
@@ -347,6 +353,7 @@ def test_what_cannot_be(desk, arguments, words):
 @pytest.mark.parametrize("arguments", [
     [b"--env", b"DATA=caf\xe9", b"--", b"true"],
     [b"--image", b"caf\xe9", b"--", b"true"],
+    [b"--experiment", b"caf\xe9", b"--dry-run", b"--", b"true"],
     [b"--secret", b"A=v/caf\xe9", b"--", b"true"],
     [b"--", b"cat", b"caf\xe9"],
 ])  # fmt: skip
