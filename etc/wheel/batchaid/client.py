@@ -324,17 +324,28 @@ class Client:
         return list(self.call("GET", query_of("/batchaid/queue", **query))["value"])
 
     def queue(self, *, cluster: Optional[str] = None, user: Optional[str] = None, mine: bool = False) -> Queue:
-        """Running and waiting jobs with their places, cluster by cluster, at most 200 waiting ones of each; `note` says where
-        more wait."""
+        """Running and waiting jobs with their places, cluster by cluster, at most 200 waiting ones of each; `note` says what
+        is missing."""
         reply = self.call("GET", query_of("/batchaid/queue", cluster=cluster, user=user, mine=mine))
         found = Queue(Queued.of(row) for row in reply["value"])
-        if more := [one_line(one["cluster"]) for one in reply.get("leftOut", []) if one["waiting"]]:
-            found.note = f"More jobs wait in {', '.join(more)}."
+        found.note = left_out_of_queue(reply)
         return found
 
     def nodes(self) -> Nodes:
         """The machines and local nodes, with their GPUs. You need the role Reader or more."""
         return Nodes(Node.of(row) for row in self.call("GET", "/batchaid/nodes")["value"])
+
+
+def left_out_of_queue(reply: Mapping[str, Any]) -> str:
+    """Says what a reply to GET /batchaid/queue leaves out; empty: nothing."""
+    left, said = reply.get("leftOut", []), []
+    if waiting := [one_line(one["cluster"]) for one in left if one["waiting"]]:
+        said.append(f"More jobs wait in {', '.join(waiting)}.")
+    if running := [f"{one['running']:,} more run in {one_line(one['cluster'])}." for one in left if one["running"]]:
+        said.extend(running)
+    if reply.get("cut"):
+        said.append("The answer is full: it leaves out more jobs, also of further clusters.")
+    return " ".join(said)
 
 
 # --- which daemon, as whom -----------------------------------------------------------------------

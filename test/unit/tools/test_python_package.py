@@ -112,6 +112,11 @@ def test_a_queue_that_is_cut_says_so():
     left = [{"cluster": "big", "running": 0, "waiting": True}, {"cluster": "c", "running": 0, "waiting": False}]
     asked = client.Client(SimpleNamespace(call=lambda *_: {"value": [row], "leftOut": left}))
     assert str(asked.queue()).endswith("More jobs wait in big.")
+    left[1]["running"] = 3
+    full = client.Client(SimpleNamespace(call=lambda *_: {"value": [row], "leftOut": left, "cut": True}))
+    assert full.queue().note == "More jobs wait in big. 3 more run in c. The answer is full: it leaves out more jobs, also of further clusters."
+    cut = client.Client(SimpleNamespace(call=lambda *_: {"value": [row], "leftOut": [], "cut": True}))
+    assert cut.queue().note.startswith("The answer is full")
 
 
 # --- lines ----------------------------------------------------------------------------------------
