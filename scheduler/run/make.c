@@ -110,6 +110,22 @@ static void decode_spec(struct live_run *run)
     run_set_outcome(run, &out);
 }
 
+int run_read_limits(struct live_run *run, struct err *e)
+{
+    struct arena a;
+    struct run_spec now;
+    arena_init(&a);
+    const struct front_read how = {.st = run->runs->st, .a = &a};
+    int rc = run->front->ops->load(run->front, &how, &run->row, &now, e);
+    if (rc == 0) {
+        run->spec.max_wall_us = now.max_wall_us;
+        run->spec.wishes.retry = now.wishes.retry;
+        run->late_us = 0;
+    }
+    arena_free(&a);
+    return rc;
+}
+
 /* A restarted daemon does not know the run's earlier requests, so it treats all tasks as sent, and
  * all terminals as possibly used. */
 static void resume_run(struct live_run *run)

@@ -247,6 +247,8 @@ int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct 
                   struct err *e) MUST_CHECK;
 /* Makes a run that has nodes. */
 struct live_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h);
+/* Reads the run's time limit and retries again. */
+int run_read_limits(struct live_run *run, struct err *e) MUST_CHECK;
 void live_run_free(struct live_run *run);
 
 /* --- step.c ----------------------------------------------------------------------------------- */

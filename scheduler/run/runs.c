@@ -227,6 +227,24 @@ static int terminate(struct runs *rs, struct arena *a, const struct run *r, stru
     return rc < 0 ? -1 : 1;
 }
 
+/* After a rollback, the rows have the earlier limits, and nothing is to be done. */
+static void effect_limits(void *ctx, int64_t run_id, const struct err *why)
+{
+    struct runs *rs = ctx;
+    struct err e;
+    struct live_run *run = why ? NULL : id_map_find(&rs->map, run_id);
+    if (!run || run_has_verdict(&run->row))
+        return;
+    if (run_read_limits(run, &e) < 0)
+        LOG_ERROR(rs->log, "run.limits_not_read", LF_INT("run_id", run_id), LF_STR("why", e.msg));
+    wake(rs->wakes, &woken_run, run_id);
+}
+
+void runs_limits_changed(struct runs *rs, int64_t run_id)
+{
+    wake_when_durable(rs->wakes, effect_limits, rs, run_id);
+}
+
 int runs_terminate(struct runs *rs, int64_t run_id, struct err *e)
 {
     struct arena a;

@@ -84,6 +84,9 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
 /* The user terminates the run. 1: its end is in progress (or done at once, if the run waits); 0: it
  * had already ended; -1: err. The end is reported to the front. */
 int runs_terminate(struct runs *rs, int64_t run_id, struct err *e) MUST_CHECK;
+/* Call after the front has changed the time limit or the number of retries in the run's document. A
+ * run that is in progress has them as soon as they are on disk. */
+void runs_limits_changed(struct runs *rs, int64_t run_id);
 /* Call after the run's row was changed to request its end and its removal: reconciles the run when
  * the row is on disk. */
 void runs_end(struct runs *rs, int64_t run_id);

@@ -128,6 +128,10 @@ INSERT OR IGNORE INTO node_bar (group_id, node_id) VALUES (:group_id, :node_id);
 -- st_node_barred(i64 group_id) -> i64*
 SELECT node_id FROM node_bar WHERE group_id = :group_id ORDER BY node_id;
 
+-- A plan ends the run by this; the run itself has its limit from its document.
+-- st_run_set_limit(i64 id, i64 max_wall_us) -> changed "run"
+UPDATE run SET max_wall_us = :max_wall_us WHERE id = :id;
+
 -- Never takes back an earlier request.
 -- st_run_set_stop(i64 id, run_stop stop) -> changed "run"
 UPDATE run SET stop = max(stop, :stop) WHERE id = :id;

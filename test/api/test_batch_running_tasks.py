@@ -22,6 +22,30 @@ def node(plane):
     return n
 
 
+# --- constraints ---------------------------------------------------------------------------------------------------
+
+
+def constrain(job, task, **limits):
+    job.plane.call("PUT", f"{job.url}/tasks/{task}", {"constraints": limits}, expect=200)
+
+
+def test_the_time_limit_of_a_task_that_runs_can_be_set(jobs):
+    job = jobs()
+    task = job.begin("sleep 1000")
+    constrain(job, task, maxWallClockTime="PT0.5S")
+    (ended,) = job.wait(task)
+    assert ended["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+
+
+def test_the_retries_of_a_task_that_runs_can_be_set(jobs, go):
+    job = jobs()
+    task = job.begin(wait(go).replace("done", "done; exit 3"))
+    constrain(job, task, maxTaskRetryCount=2)
+    go.touch()
+    (ended,) = job.wait(task)
+    assert (ended["executionInfo"]["retryCount"], ended["executionInfo"]["exitCode"]) == (2, 3)
+
+
 # --- jobs ----------------------------------------------------------------------------------------------------------
 
 

@@ -152,7 +152,8 @@ struct task_change {
 static int update(struct storage *st, void *ctx, struct err *e)
 {
     const struct task_change *k = ctx;
-    return st_batch_task_update(st, k->t->id, k->t->doc, k->now_us, e);
+    (void)st;
+    return batch_task_change(k->f, k->t, k->now_us, e);
 }
 
 static int terminate(struct storage *st, void *ctx, struct err *e)
@@ -205,7 +206,8 @@ struct replied *batch_tasks_update(struct request *r)
     t.doc = jsontext_in(&r->arena, stored);
     if (t.state == BATCH_TASK_COMPLETED)
         (void)err_set(&e, BATCH_TASK_IS_COMPLETED, NULL, "The task %s is completed.", t.name);
-    if (t.state == BATCH_TASK_COMPLETED || st_whole(arm_of(r)->storage, update, &k, &e) < 0)
+    if (t.state == BATCH_TASK_COMPLETED ||
+        st_tx(arm_of(r)->storage, "update task", update, &k, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 200, batch_task_path(r, t.job_name, t.name), k.now_us);
 }

@@ -21,6 +21,34 @@ int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets
     return w->n_names + w->n_ranges > 0 ? st_batch_wait_count(st, t->id, e) : 0;
 }
 
+static int change_run(struct batch_front *f, struct arena *a, const struct batch_task *t,
+                      struct err *e)
+{
+    struct batch_task_spec spec;
+    struct run r;
+    int rc = st_run_of(f->st, a, RES_BATCH_TASK, t->id, 0, &r, e);
+    if (rc <= 0)
+        return rc;
+    if (batch_task_decode_kept(f->docs, a, t->doc, &spec, e) < 0 ||
+        st_run_set_limit(f->st, r.id, spec.limits.max_wall_us, e) < 0)
+        return -1;
+    runs_limits_changed(sched_runs(f->sched), r.id);
+    sched_wake_pool(f->sched, r.pool_id);
+    return 0;
+}
+
+int batch_task_change(struct batch_front *f, const struct batch_task *t, int64_t now_us,
+                      struct err *e)
+{
+    struct arena a;
+    if (st_batch_task_update(f->st, t->id, t->doc, now_us, e) < 0)
+        return -1;
+    arena_init(&a);
+    int rc = t->fed ? change_run(f, &a, t, e) : 0;
+    arena_free(&a);
+    return rc;
+}
+
 /* 1: the run ends, and then task_run_ended() is called, at once if the run waits; 0: the task has
  * no run, or only a run that has ended, of which the node is still cleaned; -1: error. */
 static int end_run(struct batch_front *f, const struct batch_task *t, struct err *e)

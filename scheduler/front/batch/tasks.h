@@ -65,6 +65,9 @@ struct batch_waits {
 /* Writes a new task; t->id becomes its id. batch_job_has_more() must follow. */
 int batch_task_add(struct storage *st, struct batch_task *t, const char *secrets,
                    const struct batch_waits *w, struct err *e) MUST_CHECK;
+/* Writes t->doc, a task's document with new constraints. They hold for a task that runs, too. */
+int batch_task_change(struct batch_front *f, const struct batch_task *t, int64_t now_us,
+                      struct err *e) MUST_CHECK;
 /* Ends a task that is not completed yet, for a user. */
 int batch_task_terminate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
                          struct err *e) MUST_CHECK;
