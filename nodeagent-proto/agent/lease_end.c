@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +25,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/fs.h"
+#include "lib/strbuf.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/uids.h"
@@ -135,35 +136,131 @@ static bool is_of_account(uid_t owner, uid_t uid)
     return owner == uid || (uid_has_room(uid) && owner - (uid - NODE_UID_ROOM) < 2 * NODE_UID_ROOM);
 }
 
+/* A directory on the way from the top of the tree to the present directory. */
+struct level {
+    struct level *up;
+    dev_t dev;
+    ino_t ino;
+    struct strbuf dirs; /* the names of the directories in it, each with a NUL at its end */
+    size_t at;          /* the next one */
+};
+
+/* A walk through a tree of any depth. Only the present directory is open, so neither the length of
+ * a path nor the number of open files limits the walk. */
+struct takeover {
+    uid_t uid;
+    const char *tree;
+    struct level *here;
+    int fd; /* of the present directory */
+    struct err *e;
+    int rc; /* -1: `e` has the first failure; the walk goes on */
+};
+
+static void fail_at(struct takeover *t, const char *name)
+{
+    if (t->rc == 0)
+        t->rc = err_errno(t->e, ERR_IO, "cannot take over %s in %s", name, t->tree);
+}
+
+/* A directory is taken over when it is opened: this name may be that of a mount. */
+static void take_entry(struct takeover *t, const char *name)
+{
+    struct stat st;
+    if (fstatat(t->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        if (errno != ENOENT)
+            fail_at(t, name);
+    } else if (S_ISDIR(st.st_mode)) {
+        strbuf_add(&t->here->dirs, name, strlen(name) + 1);
+    } else if (is_of_account(st.st_uid, t->uid) &&
+               fchownat(t->fd, name, geteuid(), getegid(), AT_SYMLINK_NOFOLLOW) < 0 &&
+               errno != ENOENT) {
+        fail_at(t, name);
+    }
+}
+
+static void take_entries(struct takeover *t)
+{
+    int copy = openat(t->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+    struct dirent *de;
+    while (d && (errno = 0, de = readdir(d)))
+        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
+            take_entry(t, de->d_name);
+    if (!d || errno != 0)
+        fail_at(t, "a directory");
+    if (d)
+        closedir(d);
+    else if (copy >= 0)
+        close(copy);
+}
+
+/* Takes over the directory `fd`, with all in it but the directories, and makes it the present
+ * directory. */
+static void enter(struct takeover *t, int fd, const char *name)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0 ||
+        (is_of_account(st.st_uid, t->uid) && fchown(fd, geteuid(), getegid()) < 0)) {
+        fail_at(t, name);
+        close(fd);
+        return;
+    }
+    struct level *l = xcalloc(1, sizeof *l);
+    *l = (struct level){.up = t->here, .dev = st.st_dev, .ino = st.st_ino, .dirs = STRBUF_INIT};
+    if (t->here)
+        close(t->fd);
+    t->here = l;
+    t->fd = fd;
+    take_entries(t);
+}
+
+/* False: the directory above is not the one that the walk came from. */
+static bool go_up(struct takeover *t)
+{
+    struct level *left = t->here, *up = left->up;
+    struct stat st = {.st_ino = 0};
+    int fd = up ? openat(t->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool same =
+        !up || (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == up->dev && st.st_ino == up->ino);
+    if (t->fd >= 0)
+        close(t->fd);
+    t->here = up;
+    t->fd = fd;
+    strbuf_free(&left->dirs);
+    free(left);
+    if (!same && t->rc == 0)
+        t->rc = err_set(t->e, ERR_IO, NULL, "a directory in %s was moved", t->tree);
+    return same;
+}
+
+static void go_down(struct takeover *t)
+{
+    const char *name = t->here->dirs.s + t->here->at;
+    t->here->at += strlen(name) + 1;
+    int fd = fs_open_here(t->fd, name, O_RDONLY);
+    if (fd >= 0)
+        enter(t, fd, name);
+    else if (errno != EXDEV && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+        fail_at(t, name); /* a mount, and what is no directory any more, are passed over */
+}
+
 int lease_end_files(uid_t uid, const char *dir, struct err *e)
 {
-    char *paths[] = {strdup(dir), NULL};
-    struct stat st;
-    int rc = 0;
-    if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode)) {
-        free(paths[0]);
+    struct takeover t = {.uid = uid, .tree = dir, .e = e};
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
         return 0;
-    }
-    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV, NULL);
-    FTSENT *at;
-    if (!tree)
-        rc = err_errno(e, ERR_IO, "cannot look through %s", dir);
-    while (rc == 0 && tree && (errno = 0, at = fts_read(tree))) {
-        if (at->fts_info == FTS_DP || at->fts_info == FTS_NS)
-            continue;
-        if (at->fts_info == FTS_DNR || at->fts_info == FTS_ERR) {
-            errno = at->fts_errno;
-            rc = err_errno(e, ERR_IO, "cannot look through %s", at->fts_path);
-        } else if (is_of_account(at->fts_statp->st_uid, uid) &&
-                   lchown(at->fts_accpath, geteuid(), getegid()) < 0)
-            rc = err_errno(e, ERR_IO, "cannot take %s over", at->fts_path);
-    }
-    if (rc == 0 && tree && errno != 0)
-        rc = err_errno(e, ERR_IO, "cannot look through %s", dir);
-    if (tree)
-        fts_close(tree);
-    free(paths[0]);
-    return rc;
+    if (fd < 0)
+        return err_errno(e, ERR_IO, "cannot look through %s", dir);
+    enter(&t, fd, ".");
+    while (t.here)
+        if (t.here->at < t.here->dirs.len)
+            go_down(&t);
+        else if (!go_up(&t))
+            break;
+    while (t.here)
+        (void)go_up(&t);
+    return t.rc;
 }
 
 static void empty_of(uid_t uid, const char *dir)

@@ -17,7 +17,7 @@
 int lease_end_processes(uid_t uid, uid_t helper, struct err *e) MUST_CHECK;
 /* Gives all files of `uid` in the tree `dir` to the agent. Follows no symbolic link and enters no
  * mount. Files of other uids keep their owner, even if the job has made hard links to them
- * there. */
+ * there. -1: some files could not be given; all others were. */
 int lease_end_files(uid_t uid, const char *dir, struct err *e) MUST_CHECK;
 /* Removes the uid's shared memory, semaphores and message queues. Files in /tmp are not removed,
  * because a job may have left output there on purpose, and no other job gets the uid soon. */

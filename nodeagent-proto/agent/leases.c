@@ -286,7 +286,9 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 
 /* ---- releasing ---- */
 
-/* Releases a lease. Every step may be repeated without harm; the record is removed last. */
+/* Releases a lease. Every step may be repeated without harm; the record is removed last. It stays
+ * if a file cannot be taken over: then nobody gets the number, and nothing more is needed, so this
+ * is a success. A later agent releases the lease when its directory is gone. */
 static int release(const struct uid_holder *h, const char *name, const struct agent_lease *l,
                    struct err *e)
 {
@@ -294,11 +296,15 @@ static int release(const struct uid_holder *h, const char *name, const struct ag
      * user chose. */
     bool lost = lease_is_chosen(l) && id_is_users(l->uid);
     int last = is_adopted(l) ? 0 : uids_let_go(h, name, e);
-    if (last < 0 || (last > 0 && !lost && lease_end_processes(l->uid, l->number + 1, e) < 0) ||
-        (!is_adopted(l) && lease_end_files(l->uid, l->dir, e) < 0))
+    if (last < 0 || (last > 0 && !lost && lease_end_processes(l->uid, l->number + 1, e) < 0))
         return err_prefix(e, "cannot release the account of %s", name);
+    bool stays = !is_adopted(l) && lease_end_files(l->uid, l->dir, e) < 0;
     if (last > 0 && !lost)
         lease_end_rest(l->uid);
+    if (stays) {
+        fprintf(stderr, "the account of %s stays taken: %s\n", name, e->msg);
+        return 0;
+    }
     if (last > 0)
         name_take_back(l->number);
     if (lease_forget(h->root, name, e) < 0)

@@ -22,6 +22,8 @@
 #define CLEAN_LIMIT_S    300 /* seconds, because trees may be large and mounts may hang */
 #define MOUNTING_LIMIT_S 15
 #define USERS_LIMIT_S    60 /* seconds, because removing a large home directory takes long */
+/* Seconds. Its processes have a limit of their own, but a job may have left millions of files. */
+#define RELEASE_LIMIT_S 3600
 
 enum outcome serve_health(struct agent *a, struct ops_asked *q, struct err *e)
 {
@@ -175,7 +177,7 @@ enum outcome serve_account_release(struct agent *a, struct ops_asked *q, struct 
         return SERVE_DONE;
     if (name)
         json_array_append_new(names, json_string(name));
-    return worker_start(a, q->msg, account_release, USERS_LIMIT_S);
+    return worker_start(a, q->msg, account_release, RELEASE_LIMIT_S);
 }
 
 /* ---- leftovers of nodes ---------------------------------------------------------------------- */

@@ -3,7 +3,9 @@
  * An account of its own for each job, given out by the real agent: who it is, what it reaches, and
  * that nothing of it is left when it is given back, whoever is killed meanwhile. Needs root.
  */
+#include <linux/fs.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -199,6 +201,76 @@ static bool is_zombie(pid_t pid)
     bool is = at && at[2] == 'Z';
     free(text);
     return is;
+}
+
+/* More directories, one in the other, than a path may have bytes or a process open files. */
+#define DEPTH 3000
+
+/* Returns the deepest directory, open. */
+static int make_deep(struct fixture *f, const char *job, uid_t uid)
+{
+    int at = open(dir_of(f, job), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < DEPTH; i++) {
+        assert_int_equal(mkdirat(at, "a-directory-with-a-name-of-some-length", 0700), 0);
+        int next = openat(at, "a-directory-with-a-name-of-some-length",
+                          O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        assert_true(next >= 0);
+        assert_int_equal(fchown(next, uid, FIRST), 0);
+        if (i == 0) { /* the walk comes back here */
+            assert_int_equal(mkdirat(next, "beside", 0700), 0);
+            assert_int_equal(fchownat(next, "beside", uid, FIRST, 0), 0);
+        }
+        close(at);
+        at = next;
+    }
+    return at;
+}
+
+JOB_ACCOUNT_TEST(test_given_back_a_tree_of_any_depth_is_the_agents)
+{
+    struct stat st;
+    take(f, "one");
+    int deepest = make_deep(f, "one", owner_of(f, "jobs/one", NULL));
+    release(f, "one");
+    assert_int_equal(fstat(deepest, &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    close(deepest);
+    assert_int_equal(owner_of(f, "jobs/one/a-directory-with-a-name-of-some-length/beside", NULL),
+                     0);
+    assert_int_equal(owner_of(f, "jobs/one", NULL), 0);
+    start(f, "tidy", arena_printf(&f->texts, "rm -rf %s", dir_of(f, "one")));
+    (void)nth_end(f, 1);
+}
+
+static bool fix_file(const char *path, bool fixed)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), flags = 0;
+    bool done = fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0;
+    flags = fixed ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+    done = done && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+/* The request succeeds, because the number is nobody else's. */
+JOB_ACCOUNT_TEST(test_a_file_that_cannot_be_taken_over_keeps_the_number)
+{
+    char *fixed = in_root(f, "jobs/one/fixed");
+    take(f, "one");
+    uid_t one = owner_of(f, "jobs/one", NULL);
+    assert_int_equal(exit_of(f, "t", "one", "touch a fixed z"), 0);
+    if (!fix_file(fixed, true))
+        skip_because("files cannot be made immutable here: %s", strerror(errno));
+    release(f, "one");
+    assert_int_equal(owner_of(f, "jobs/one/fixed", NULL), one);
+    assert_int_equal(owner_of(f, "jobs/one/a", NULL), 0);
+    assert_int_equal(owner_of(f, "jobs/one/z", NULL), 0);
+    take(f, "two");
+    assert_int_not_equal(owner_of(f, "jobs/two", NULL), one);
+    assert_true(fix_file(fixed, false));
+    release(f, "one");
+    assert_int_equal(owner_of(f, "jobs/one/fixed", NULL), 0);
 }
 
 JOB_ACCOUNT_TEST(test_given_back_its_threads_are_gone_too)
