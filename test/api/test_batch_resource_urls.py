@@ -244,6 +244,9 @@ def test_a_list_that_never_ends(jobs, others):
     others.trouble["/again"] = "/r/again"
     others.files["/r/again"] = b"<E><Blobs><Blob><Name>x/</Name></Blob></Blobs><NextMarker>m</NextMarker></E>"
     assert "is endless" in failed(jobs, "BlobDownloadMiscError", {"storageContainerUrl": f"{others.url}/again?secret=1"})
+    others.trouble["/nameless"] = "/r/nameless"
+    others.files["/r/nameless"] = b"<E><Blobs>" + 100000 * b"<Blob/>" + b"</Blobs></E>"
+    assert "is endless" in failed(jobs, "BlobDownloadMiscError", {"storageContainerUrl": f"{others.url}/nameless?secret=1"})
 
 
 def test_a_list_that_is_none(jobs, others):

@@ -56,6 +56,10 @@ struct putting {
     bool is_aside;
     struct transfer *list;
     struct strbuf text; /* the received part of the list */
+    /* the page of the list, or why it cannot be understood (code ERR_NONE: it can be); a thread
+     * writes these and `a` meanwhile */
+    struct blob_page page;
+    struct err wrong;
     struct carry *carry;
     struct targets targets;
 };
@@ -286,26 +290,51 @@ static void on_walked(void *ctx, const struct err *why, enum file_fault fault,
     carry_next(j);
 }
 
-static void read_page(struct putting *j)
+/* On a thread, because a page may take long. */
+static void understand(void *ctx)
 {
-    struct blob_page page;
+    struct putting *j = ctx;
+    struct err why;
+    if (blob_page_read(&j->a, j->text.s, j->text.len, &j->page, &why) < 0)
+        j->wrong = why;
+}
+
+/* Blobs without a name count, too, because a hostile server may list any number of them. */
+static void on_understood(void *ctx, enum loop_work_end how)
+{
+    struct putting *j = ctx;
+    const struct blob_page *page = &j->page;
     struct err e;
-    arena_reset(&j->a);
-    int rc = blob_page_read(&j->a, j->text.s, j->text.len, &page, &e);
-    if (rc == 0 &&
-        (++j->total > FILES_MAX || (page.next && j->next && strcmp(page.next, j->next) == 0)))
-        rc = err_set(&e, ERR_PROTOCOL, NULL, "its list is endless");
-    if (rc < 0) {
+    if (how == LOOP_WORK_DROPPED || !j->order) {
+        end(j, NULL);
+        return;
+    }
+    j->total += 1 + page->nameless;
+    bool again = page->next && j->next && strcmp(page->next, j->next) == 0;
+    if (j->wrong.code == ERR_NONE && (j->total > FILES_MAX || again))
+        err_set(&j->wrong, ERR_PROTOCOL, NULL, "its list is endless");
+    if (j->wrong.code != ERR_NONE) {
+        e = j->wrong;
         end(j, &e);
         return;
     }
     strbuf_free(&j->text);
-    begin_page(j, page.n, page.next);
-    j->found = arena_alloc(&j->a, (page.n + 1) * sizeof *j->found);
-    for (size_t i = 0; i < page.n; i++)
-        j->found[i] =
-            (struct listed_blob){.name = page.blobs[i].name, .has_bytes = page.blobs[i].has_bytes};
+    begin_page(j, page->n, page->next);
+    j->found = arena_alloc(&j->a, (page->n + 1) * sizeof *j->found);
+    for (size_t i = 0; i < page->n; i++)
+        j->found[i] = (struct listed_blob){.name = page->blobs[i].name,
+                                           .has_bytes = page->blobs[i].has_bytes};
     carry_next(j);
+}
+
+static void read_page(struct putting *j)
+{
+    struct err e;
+    arena_reset(&j->a);
+    if (transfers_work(j->order->what.transfers, understand, on_understood, j))
+        return;
+    err_set(&e, ERR_UNAVAILABLE, NULL, "too many lists are being read");
+    end(j, &e);
 }
 
 static void on_list(void *ctx, const struct err *why, struct transfer_got *got)
@@ -373,7 +402,8 @@ static void halt(void *ctx)
     j->order = NULL;
     if (j->carry)
         carry_halt(j->carry);
-    /* Without `carry` and `list`, a files_walk() is still running; its callback ends the work. */
+    /* Without `carry` and `list`, a files_walk() or understand() is still running; its callback
+     * ends the work. */
     if (j->carry || j->list)
         end(j, NULL);
 }

@@ -228,6 +228,8 @@ static void on_end(void *ctx, const char *name)
         take_text(r);
     if (r->depth == 3 && r->in_blob && r->blob.name)
         add_blob(r);
+    else if (r->depth == 3 && r->in_blob)
+        r->page->nameless++;
     r->collects = false;
     r->depth--;
 }

@@ -37,6 +37,7 @@ struct blob_listed {
 struct blob_page {
     struct blob_listed *blobs;
     size_t n;
+    size_t nameless;  /* blobs without a name; `blobs` does not contain them */
     const char *next; /* marker of the next page; NULL: there is none */
 };
 /* Reads a page of a list of blobs. All texts are in the arena. */

@@ -10,6 +10,8 @@
 #include "scheduler/fleet/transfer/transfer_priv.h"
 
 #define STOP_US INT64_C(5000000)
+/* The most answers that wait for the thread that reads them. */
+#define ANSWERS_MAX 10000
 
 /* --- the loop ----------------------------------------------------------------------------------
  */
@@ -75,9 +77,15 @@ static void send_out(struct transfers *tr)
                            open */
 }
 
+static void on_lane_closed(void *ctx)
+{
+    struct transfers *tr = ctx;
+    loop_lane_close(tr->reading, LOOP_LANE_FINISH, STOP_US, on_closed, tr);
+}
+
 static void close_lane(struct transfers *tr)
 {
-    loop_lane_close(tr->lane, LOOP_LANE_FINISH, STOP_US, on_closed, tr);
+    loop_lane_close(tr->lane, LOOP_LANE_FINISH, STOP_US, on_lane_closed, tr);
 }
 
 /* The thread has returned. It is started again after the callbacks, so that nothing here is shared
@@ -191,7 +199,13 @@ struct transfers *transfers_create(const struct transfers_config *c)
     tr->queue_end = &tr->queue;
     pthread_mutex_init(&tr->lock, NULL);
     tr->lane = loop_lane_create(c->loop, "transfers", 1, 1);
+    tr->reading = loop_lane_create(c->loop, "answers", 1, ANSWERS_MAX);
     return tr;
+}
+
+bool transfers_work(struct transfers *tr, loop_fn work, loop_work_done done, void *ctx)
+{
+    return loop_work(tr->reading, work, done, ctx);
 }
 
 void transfers_set_own(struct transfers *tr, const char *url)

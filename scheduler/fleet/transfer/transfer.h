@@ -7,9 +7,9 @@
  *   PUT: transfer_begin() -> transfer_write() ... -> transfer_read(): the answer -> transfer_end()
  *
  * One thread carries all of them out (libcurl's multi interface); it is started and loads libcurl
- * with the first transfer. Each transfer may have one pending call; its callback runs once, on the
- * loop, never inside the call. Texts are copied. URLs may contain signatures, so messages and log
- * lines contain only transfer_shown().
+ * with the first transfer. Another thread does the work of transfers_work(). Each transfer may have
+ * one pending call; its callback runs once, on the loop, never inside the call. Texts are copied.
+ * URLs may contain signatures, so messages and log lines contain only transfer_shown().
  */
 #ifndef SCHEDULER_FLEET_TRANSFER_TRANSFER_H
 #define SCHEDULER_FLEET_TRANSFER_TRANSFER_H
@@ -67,6 +67,10 @@ void transfer_read(struct transfer *t, size_t max, transfer_read_cb cb, void *ct
  * dropped, and transfer_read() returns the answer. */
 typedef void (*transfer_write_cb)(void *ctx, const struct err *why);
 void transfer_write(struct transfer *t, char *bytes, size_t n, transfer_write_cb cb, void *ctx);
+
+/* Answers may take long to understand: runs `work` on a thread, then `done` on the loop, never
+ * inside the call. False: too much work waits; neither is called. */
+bool transfers_work(struct transfers *tr, loop_fn work, loop_work_done done, void *ctx) MUST_CHECK;
 
 /* --- results of answers ----------------------------------------------------------------------- */
 

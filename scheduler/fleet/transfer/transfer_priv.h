@@ -88,6 +88,7 @@ struct transfer {
 struct transfers {
     struct loop *loop;
     struct loop_lane *lane;
+    struct loop_lane *reading; /* of transfers_work() */
     pthread_t loop_thread;
     int64_t silent_us;
     char *ca_file;

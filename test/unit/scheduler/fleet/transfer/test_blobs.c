@@ -82,6 +82,7 @@ TEST(test_pages_of_lists)
         int rc = blob_page_read(&a, rows[i].xml, strlen(rows[i].xml), &page, &e);
         assert_int_equal(rc, rows[i].rc);
         assert_true(rc < 0 || page.n == rows[i].n);
+        assert_true(rc < 0 || page.nameless == (strstr(rows[i].xml, "<Blob/>") ? 1 : 0));
         if (rows[i].first)
             assert_string_equal(page.blobs[0].name, rows[i].first);
         assert_true(rc < 0 || page.n == 0 || page.blobs[0].has_bytes == rows[i].has_bytes);
