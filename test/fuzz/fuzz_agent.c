@@ -100,24 +100,17 @@ void agent_empty_trash(struct agent *a)
 
 /* --- workers: a request waits here until the next empty line --- */
 
-static enum outcome wait_for(json_t *req, serve_fn fn, bool in_order)
-{
-    CLAIM(m.n_waiting < WAITING_MAX);
-    m.waiting[m.n_waiting++] = (struct fuzzed_waiting){json_incref(req), fn, in_order};
-    return SERVE_ANSWERED;
-}
-
-enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s)
-{
-    CLAIM(a == &m.a && limit_s > 0);
-    return wait_for(req, fn, false);
-}
-
-enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s)
-{
-    CLAIM(a == &m.a && limit_s > 0);
-    return wait_for(req, fn, true);
-}
+#define WORKER(name, in_order)                                                                     \
+    enum outcome name(struct agent *a, json_t *req, serve_fn fn, int limit_s)                      \
+    {                                                                                              \
+        CLAIM(a == &m.a && limit_s > 0 && m.n_waiting < WAITING_MAX);                              \
+        m.waiting[m.n_waiting++] = (struct fuzzed_waiting){json_incref(req), fn, in_order};        \
+        return SERVE_ANSWERED;                                                                     \
+    }
+WORKER(worker_start, false)
+WORKER(worker_start_of_users, false)
+WORKER(worker_start_in_order, true)
+#undef WORKER
 
 bool workers_in_order(const struct agent *a)
 {
