@@ -102,6 +102,16 @@ def test_a_new_role_has_its_buttons_without_a_reload(browser, shown, person):
     wait_for(lambda: browser.driver.find_elements("css selector", "td.pick"), 15)
 
 
+def test_a_role_that_is_taken_away_takes_its_buttons_without_a_reload(browser, shown, person):
+    """The last role: the stream of events ends with it."""
+    browser.expected.append("403")
+    ada = person("Contributor")
+    browser.log_in(ada.name, ada.password).open("#/machines").see("live", "spare.rack")
+    wait_for(lambda: browser.driver.find_elements("css selector", "td.pick"), 15)
+    ada.take_all()
+    wait_for(lambda: not browser.driver.find_elements("css selector", "td.pick"), 15)
+
+
 def test_a_login_that_has_ended_is_told_to_the_page(browser, person):
     ada = person("Reader")
     browser.expected.append("401")

@@ -62,6 +62,14 @@ class Person:
         body = {"properties": {"roleDefinitionId": id, "principalId": self.id}}
         self.daemon.call("PUT", f"{scope}/roleAssignments/{uuid.uuid4()}", body, expect=201, **more)
 
+    def take_all(self):
+        """Takes all roles in the subscription away."""
+        scope = f"/subscriptions/{self.daemon.subscription}/providers/Microsoft.Authorization"
+        more = {"api_version": "2022-04-01", "validate": False}
+        own = self.daemon.call("GET", f"{scope}/roleAssignments?$filter=principalId eq '{self.id}'", expect=200, **more).json["value"]
+        for one in own:
+            self.daemon.call("DELETE", one["id"], expect=200, **more)
+
     def remove(self):
         """Also of somebody who is gone already."""
         self.daemon.call("DELETE", f"/batchaid/users/{self.name}", expect=(204, 404))

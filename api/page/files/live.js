@@ -60,8 +60,11 @@ function read(signal) {
       };
       source.addEventListener("changes", (e) => pass({ id: e.lastEventId, changes: JSON.parse(e.data).value }));
       source.addEventListener("machines", (e) => pass({ machines: JSON.parse(e.data) }));
-      // The login or the rights have ended: the connection ends by itself.
-      source.addEventListener("end", () => checkLogin());
+      // The login or the rights have ended: the connection ends by itself. Without rights, all that was read is out of date.
+      source.addEventListener("end", async () => {
+        await checkLogin();
+        if (!signal.aborted) pass({ reset: true });
+      });
       source.addEventListener("reset", (e) => pass({ id: e.lastEventId, reset: true }));
     };
     open();
