@@ -200,7 +200,7 @@ ROOM_TEST(what_was_deleted_long_ago_is_purged)
     assert_int_equal(delete_it(w, "young", now), ERR_NONE);
     crash(w, DAY_US);
     go_on(w);
-    struct share_rows rows;
+    struct share_rows rows = {.n = 0};
     for (int i = 0; i < 20000 && rows.n != 1; i++) {
         turn(w);
         ok(w->f, st_share_deleted(w->f->st, &w->f->a, INT64_MAX, PAGE(100), &rows, &w->f->e));
