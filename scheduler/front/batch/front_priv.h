@@ -232,12 +232,7 @@ int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left,
  * so does a request to leave that waits for the node's tasks. */
 bool chore_may_release(const struct node *nd);
 
-/* --- node_task_run.c: their runs
- * -------------------------------------------------------------------
- */
-/* Whether the requests about a node let a release task begin there. Disabled scheduling does, and
- * so does a request to leave that waits for the node's tasks. */
-bool chore_may_release(const struct node *nd);
+/* --- node_task_run.c: their runs --- */
 const char *chore_run_name(struct storage *st, struct arena *a, const struct run *r);
 int chore_run_ended(const struct batch_front *f, struct storage *st, const struct run *r,
                     const struct run_end *end, struct err *e);

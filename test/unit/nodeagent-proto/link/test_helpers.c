@@ -135,13 +135,13 @@ LINK_TEST(test_commands_leave_no_memory_behind)
     WAIT(f, is_named(helper, "batchai-spare"));
     long before = data_of(helper);
     int ran = 0;
-    for (int i = 0; i < TIMES; i++) {
-        snprintf(id, sizeof id, "n%d", i);
+    for (int i = 0; ran < TIMES / 2 && i < 10 * TIMES; i++) {
+        snprintf(id, sizeof id, "n%d", i); /* on a busy machine other helpers take some of them */
         assert_int_equal(run_to_end(f, id, plain)->s.exit_code, 0);
         ran += supervisor_of(f, id) == helper;
         WAIT(f, is_named(helper, "batchai-spare"));
     }
-    assert_true(ran > TIMES / 2);
+    assert_int_equal(ran, TIMES / 2);
     long grown = data_of(helper) - before;
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
     grown = 0; /* it keeps what is freed */
