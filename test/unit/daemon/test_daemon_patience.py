@@ -33,10 +33,10 @@ def desk(tested, tmp_path):
 
 
 def waits(desk, faults, name, *more):
-    """`batchaid wait`, which has asked for the job's state."""
+    """`batchaid wait`, which has read the job's state: it asks a second time."""
     before = faults.last()
     p = Started(desk, "wait", *more, name)
-    assert faults.expect(after=before, timeout=60, path=f"/batchaid/jobs/*/{name}").status == 200
+    assert faults.expect(after=before, count=2, timeout=60, path=f"/batchaid/jobs/*/{name}").status == 200
     return p
 
 
