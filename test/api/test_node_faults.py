@@ -12,7 +12,7 @@ from support.waiting import wait_for
 from support.world import fresh, instant
 
 ARGUMENTS = ("--ephemeral",)
-EXPECTS = ("short_of_nodes", "node.unusable", "node.link", "node.prepare", "node.lost", "run.failed", "unknown_killed")
+EXPECTS = ("short_of_nodes", "node.unusable", "node.link", "node.prepare", "node.lost", "run.failed", "leftover_killed")
 
 
 def release(t, fault):
