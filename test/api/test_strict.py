@@ -16,7 +16,7 @@ from support.waiting import wait_for
 from support.world import cluster_body, file_server_body, fresh, instant
 
 ARGUMENTS = ("--ephemeral", "--fake-nodes")
-EXPECTS = ("short_of_nodes", "node.link", "run.failed", "unknown_killed", "blocked")
+EXPECTS = ("short_of_nodes", "node.link", "run.failed", "leftover_killed", "blocked")
 CLOCK = {"rate": 0}
 RATE = "x-ms-ratelimit-remaining-subscription-"
 HSTS = "Strict-Transport-Security"

@@ -11,7 +11,7 @@ from support.waiting import wait_for
 from support.world import cluster_body, file_server_body, fresh, job_body
 
 ARGUMENTS = ["--ephemeral", "--fake-nodes"]
-EXPECTS = ("short_of_nodes", "node.link", "run.failed", "unknown_killed", "blocked")
+EXPECTS = ("short_of_nodes", "node.link", "run.failed", "leftover_killed", "blocked")
 CLOCK = {"rate": 0}
 
 AT_ONCE = {"allocation": "PT0S", "nodeCreation": "PT0S", "nodeStart": "PT0S", "nodeSetup": "PT0S", "jobStart": "PT0S"}

@@ -14,7 +14,7 @@ from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 
 ARGUMENTS = ("--ephemeral", "--fake-nodes")
-EXPECTS = ("short_of_nodes", "node.link", "run.failed", "unknown_killed", "blocked")
+EXPECTS = ("short_of_nodes", "node.link", "run.failed", "leftover_killed", "blocked")
 CLOCK = {"rate": 0}
 
 
