@@ -16,10 +16,9 @@
 
 /* --- finding it ------------------------------------------------------------------------------- */
 
-/* Makes a sent path relative to the directory. The sent path may begin at the root of a Windows
- * node
- * ("D:\batch\tasks\..."). In such a path, and in pools of Windows nodes, a backslash is a slash; in
- * other pools a file's name may contain it. */
+/* Makes a sent path relative to the directory. A path may begin at the root of a Windows node, as
+ * in "D:\batch\tasks\...". In such a path, and in pools of Windows nodes, a backslash is a slash;
+ * in other pools a file's name may contain a backslash. */
 static const char *clean_path(struct request *r, const char *sent, bool is_windows)
 {
     char *path = arena_strdup(&r->arena, sent ? sent : ""), *from = path, *to = path;

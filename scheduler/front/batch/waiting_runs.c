@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes runs of tasks back that wait for their first start. dispatcher.c made them.
+ * Removes runs that dispatcher.c made for tasks and that still wait for their first start: when the
+ * job may run fewer tasks at once, or when other jobs need a share of the queue.
  */
 #include "model/batch/spec.h"
 #include "scheduler/front/batch/front_priv.h"
