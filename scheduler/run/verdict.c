@@ -204,8 +204,9 @@ static void check_success(struct live_run *run)
         run_set_outcome(run, &out);
 }
 
-/* Whether the start on the task's node has failed; the run's next turn will find this. If a task
- * that was sent at once fails too, the failed start is the cause. */
+/* Whether the start on the task's node has failed; the run's next turn will find this. A task that
+ * was sent at once may have ended before that turn: the failed start then decides, whether the task
+ * failed or succeeded. */
 static bool start_failed(const struct live_run *run, const struct run_task *task)
 {
     const struct run_slot *slot = &run->slots[task->process->rank];
@@ -245,12 +246,15 @@ void verdict_task(struct live_run *run, struct run_task *task, const struct task
     complete_verdict(run, task, st);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         return;
+    bool lost = st->state == TASK_LOST || st->state == TASK_UNKNOWN;
+    if (!lost && start_failed(run, task))
+        return;
     if (good) {
         task->good = true;
         check_success(run);
-    } else if (st->state == TASK_LOST || st->state == TASK_UNKNOWN) {
+    } else if (lost) {
         task_lost(run, task, st);
-    } else if (!start_failed(run, task)) {
+    } else {
         task_failed(run, task, st);
     }
 }

@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import requests
-from support.daemon import NODE_AGENT, children, memory_bound, rest_of
+from support.daemon import agents_of, memory_bound, rest_of
 from support.flat import FlatPlace
 from support.refusals import refused
 from support.waiting import wait_for
@@ -367,12 +367,6 @@ def test_links_are_signed_and_expire(own_place, fetch):
 
 
 # --- nodes that cannot be reached, clients that do not read -----------------------------------------
-
-
-def agents_of(d):
-    """Node agents that are children of the daemon."""
-    name = os.fsencode(NODE_AGENT.name)
-    return [pid for pid in children(d.process.pid) if name in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 @contextmanager

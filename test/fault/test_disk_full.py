@@ -2,13 +2,15 @@
 """The disk is full: writes are refused with a clear error, what was acknowledged stays, and once there
 is room again everything goes on."""
 
+import os
 import resource
+import signal
 import subprocess
 import time
 from contextlib import contextmanager
 
 import pytest
-from support.daemon import BATCHAID
+from support.daemon import BATCHAID, agents_of, processes_of
 from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
 from support.waiting import wait_for
 from support.world import MOUNT, Place, wait_flag
@@ -110,6 +112,30 @@ def test_a_job_whose_output_has_no_room_says_where(own_daemon):
         (error,) = place.job(cluster).fail()["executionInfo"]["errors"]
     assert "/mounts/out/" in error["message"] and "No space left on device" in error["message"], error
     place.job(cluster).succeed()
+
+
+def test_a_command_that_ends_before_the_daemon_reads_the_failure_makes_no_success(own_daemon):
+    d = own_daemon()
+    d.expect_log(r"node\.step_failed")
+    place = Place(d).make()
+    cluster = place.cluster(nodes=1)
+    ran, path = place.flag("ran")
+    (agent,) = agents_of(d)
+    with full_disk_on(place.share()):
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            job = place.job(cluster, f"touch {path}")
+            wait_for(lambda: any("run.started" in line for line in d.log()), what=d.log_tail)
+            job.get()  # the turn that sent the requests is over
+            os.kill(d.process.pid, signal.SIGSTOP)
+            os.kill(agent, signal.SIGCONT)
+            wait_for(ran.exists, what="the command")
+            wait_for(lambda: set(processes_of(d.state_dir / "nodes")) <= {agent, d.process.pid}, what="the end of its processes")
+        finally:
+            os.kill(agent, signal.SIGCONT)
+            os.kill(d.process.pid, signal.SIGCONT)
+        (error,) = job.fail()["executionInfo"]["errors"]
+    assert "No space left on device" in error["message"], error
 
 
 def test_a_start_on_a_full_disk_names_the_file(tmp_path):

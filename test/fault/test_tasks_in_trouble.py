@@ -6,12 +6,11 @@ import resource
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from support.batch import V, BatchGround
 from support.batch_jobs import Job, add_pool
-from support.daemon import children
+from support.daemon import agents_of
 from support.small_disk import LOG_THROUGH_PIPE, fill, let_write
 from support.waiting import wait_for
 from support.world import wait_flag
@@ -115,7 +114,7 @@ def test_the_agent_hangs(own_daemon):
     d = own_daemon()
     d.expect_log("node")
     scene = Scene(d)
-    agents = [pid for pid in children(d.process.pid) if b"batchai-node" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    agents = agents_of(d)
     assert agents
     try:
         for pid in agents:

@@ -150,6 +150,12 @@ def children(pid):
     return found
 
 
+def agents_of(d):
+    """Node agents that are children of the daemon."""
+    name = os.fsencode(NODE_AGENT.name)
+    return [pid for pid in children(d.process.pid) if name in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
 def rest_of(reply):
     """How many bytes of a download still come until it breaks off."""
     n = 0
