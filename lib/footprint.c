@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Gives pages back to the kernel after the start: code that the daemon used only then, and free
- * memory of malloc().
+ * memory of malloc(); and blocks of several megabytes as soon as they are free.
  */
 #include "lib/footprint.h"
 
@@ -36,6 +36,15 @@ void footprint_between(void)
 {
     uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
     (void)dl_iterate_phdr(unmap_constants, &page_size);
+}
+
+/* The value that malloc() itself would choose: twice the size of what is mapped by itself. */
+#define KEPT_BYTES (2 * FOOTPRINT_LARGE)
+
+void footprint_begin(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, FOOTPRINT_LARGE);
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
 void footprint_after_start(void)

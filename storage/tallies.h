@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums over all pools, for metrics. Each statement reads the live allocations once, or a bounded
- * part of an index, so that no turn is long at 2,000 nodes and 100,000 waiting runs.
+ * Sums over all pools, for metrics. Each statement reads a range of nodes with their live
+ * allocations, or a bounded part of an index, so that no turn is long at 2,000 nodes and 100,000
+ * waiting runs.
  */
 #ifndef STORAGE_TALLIES_H
 #define STORAGE_TALLIES_H

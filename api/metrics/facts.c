@@ -12,8 +12,14 @@
 #include "api/access/access.h"
 #include "lib/loop.h"
 
+#define NODES 400 /* that one step reads */
+
 struct collecting {
     struct metric_facts facts;
+    int64_t since_ms, now_ms;
+    int64_t after; /* the last node that was read */
+    struct use_line *counted;
+    size_t n_counted;
     struct owner_tally *owners;
     size_t n_owners;
     struct queue_reading *queues;
@@ -23,52 +29,77 @@ struct collecting {
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-static int read_live(struct collecting *c, struct err *e)
+/* Copies the sums of ended allocations. They are copied before the live allocations are read, so
+ * that an allocation that ends meanwhile is counted once at most: st_usage_show() then shows the
+ * sums of the page before. */
+static void take_counted(struct collecting *c)
 {
+    struct arena *a = &c->facts.r->arena;
+    const struct usage_counted *u = st_usage_counted(c->facts.m->storage, &c->n_counted);
+    c->counted = arena_alloc(a, (c->n_counted + 1) * sizeof *c->counted);
+    for (size_t i = 0; i < c->n_counted; i++)
+        c->counted[i] =
+            (struct use_line){arena_strdup(a, u[i].subscription), arena_strdup(a, u[i].group),
+                              arena_strdup(a, u[i].owner), u[i].sums};
+}
+
+static void begin_nodes(struct collecting *c)
+{
+    struct metric_facts *f = &c->facts;
+    f->now_us = loop_wall_us(f->m->loop);
+    c->now_ms = f->now_us / 1000;
+    c->since_ms = st_usage_counts_from(f->m->storage, f->m->begun_us / 1000, c->now_ms);
+    fleet_count_unclaimed(f->m->fleet, f->unclaimed);
+    facts_of_own(f->m, &f->own);
+    take_counted(c);
+}
+
+/* Appends `n` items of `size` bytes to an array of `had` items in the arena, as a new array. */
+static void *joined(struct arena *a, const void *list, size_t had, const void *more, size_t n,
+                    size_t size)
+{
+    char *all = arena_alloc(a, (had + n + 1) * size);
+    if (had)
+        memcpy(all, list, had * size);
+    if (n)
+        memcpy(all + had * size, more, n * size);
+    return all;
+}
+
+/* A pool, or an owner, may be in several of the lists that are joined. */
+static int read_range(struct collecting *c, int64_t last, struct err *e)
+{
+    size_t n;
+    struct pool_tally *pools;
+    struct owner_tally *owners;
     struct metric_facts *f = &c->facts;
     struct storage *st = f->m->storage;
     struct arena *a = &f->r->arena;
-    int64_t now_ms = f->now_us / 1000, since_ms = f->m->begun_us / 1000;
-    since_ms = st_usage_counts_from(st, since_ms, now_ms);
-    if (f->m->people && st_owner_tallies(st, a, since_ms, now_ms, &c->owners, &c->n_owners, e) < 0)
+    if (st_pool_tallies(st, a, c->since_ms, c->now_ms, c->after, last, &pools, &n, e) < 0)
         return -1;
-    return st_pool_tallies(st, a, since_ms, now_ms, &f->nodes, &f->n_nodes, e);
-}
-
-static struct use_line *room_for(struct metric_facts *f, struct use_lines *l, size_t n)
-{
-    l->list = arena_alloc(&f->r->arena, (n + 1) * sizeof *l->list);
-    return l->list;
-}
-
-/* Copies the sums of ended allocations. Must be called in the same turn of the loop as the reading
- * of live allocations: an allocation that ended between the two would be in neither, and the sums
- * would decrease. */
-static void take_counted(struct collecting *c)
-{
-    size_t n;
-    struct metric_facts *f = &c->facts;
-    const struct usage_counted *u = st_usage_counted(f->m->storage, &n);
-    room_for(f, &f->groups, n + f->n_nodes);
-    room_for(f, &f->people, n + c->n_owners);
-    for (size_t i = 0; i < n; i++) {
-        struct use_lines *l = *u[i].group ? &f->groups : &f->people;
-        l->list[l->n++] = (struct use_line){arena_strdup(&f->r->arena, u[i].subscription),
-                                            arena_strdup(&f->r->arena, u[i].group),
-                                            arena_strdup(&f->r->arena, u[i].owner), u[i].sums};
-    }
+    f->nodes = joined(a, f->nodes, f->n_nodes, pools, n, sizeof *pools);
+    f->n_nodes += n;
+    if (!f->m->people)
+        return 0;
+    if (st_owner_tallies(st, a, c->since_ms, c->now_ms, c->after, last, &owners, &n, e) < 0)
+        return -1;
+    c->owners = joined(a, c->owners, c->n_owners, owners, n, sizeof *owners);
+    c->n_owners += n;
+    return 0;
 }
 
 static int read_nodes(struct collecting *c, struct err *e)
 {
-    struct metric_facts *f = &c->facts;
-    f->now_us = loop_wall_us(f->m->loop);
-    fleet_count_unclaimed(f->m->fleet, f->unclaimed);
-    facts_of_own(f->m, &f->own);
-    if (read_live(c, e) < 0)
+    int64_t last;
+    if (!c->counted)
+        begin_nodes(c);
+    if (st_tallied_until(c->facts.m->storage, c->after, NODES, &last, e) < 0)
         return -1;
-    take_counted(c);
-    return 0;
+    if (last == 0)
+        return 0;
+    int rc = read_range(c, last, e);
+    c->after = last;
+    return rc < 0 ? -1 : 1;
 }
 
 static int read_queues(struct collecting *c, struct err *e)
@@ -116,6 +147,17 @@ static int by_key(const void *pa, const void *pb)
     return rc ? rc : strcasecmp(a->group, b->group);
 }
 
+/* Returns the sums of ended allocations by group, or by person, with room for `more` lines. */
+static struct use_lines begin_lines(const struct collecting *c, bool groups, size_t more)
+{
+    struct use_lines l = {
+        arena_alloc(&c->facts.r->arena, (c->n_counted + more + 1) * sizeof *l.list), 0};
+    for (size_t i = 0; i < c->n_counted; i++)
+        if ((*c->counted[i].group != '\0') == groups)
+            l.list[l.n++] = c->counted[i];
+    return l;
+}
+
 /* Adds up the lines that have the same key. */
 static void merge(struct use_lines *l)
 {
@@ -143,6 +185,7 @@ static int sum_groups(struct collecting *c, struct err *e)
     struct metric_facts *f = &c->facts;
     struct use_lines *l = &f->groups;
     (void)e;
+    *l = begin_lines(c, true, f->n_nodes);
     for (size_t i = 0; i < f->n_nodes; i++) {
         const struct pool_place *p = facts_place(f, f->nodes[i].pool_id);
         if (p && p->group)
@@ -174,6 +217,7 @@ static int sum_people(struct collecting *c, struct err *e)
     struct use_lines *l = &f->people;
     if (!f->m->people)
         return 0;
+    *l = begin_lines(c, false, c->n_owners);
     for (size_t i = 0; i < c->n_owners; i++)
         l->list[l->n++] = (struct use_line){"",
                                             "",

@@ -526,6 +526,7 @@ static void size_thread_pool(void)
 int serve_run(const struct serve_config *c, struct err *e)
 {
     struct daemon d = {.c = c};
+    footprint_begin();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that exceeds its limit becomes an error of the write */
     raise_descriptors();

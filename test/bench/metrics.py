@@ -3,7 +3,6 @@
 keeps others waiting. The machines are simulated (sim.py), and each gives samples of itself and its GPUs; their jobs run
 until the end of the measurement."""
 
-import threading
 import time
 
 from support.metrics import of, page
@@ -15,6 +14,7 @@ from . import machine, sim, stage
 from .figures import Figure, short
 from .load import Client
 from .size import size
+from .waits import worst_wait
 
 NODES, JOBS, ARRAY = size(2_000, 20), size(100_000, 200), size(1_000, 100)
 ROUNDS, GPUS = size(10, 2), 8
@@ -48,27 +48,6 @@ def scrape(client, path):
     return (time.monotonic() - start) * 1000, page
 
 
-class Others:
-    """Small requests one after the other, while scrapes are made: how long each takes (ms)."""
-
-    def __init__(self, daemon):
-        self.daemon, self.took, self.over = daemon, [], threading.Event()
-        self.thread = threading.Thread(target=self.run)
-
-    def run(self):
-        with Client(self.daemon) as client:
-            while not self.over.is_set() or not self.took:
-                self.took.append(scrape(client, "/batchaid/ca.pem")[0])
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.thread.join()
-
-
 def measure():
     figures = []
     with sim.Agents() as agents, stage.running_daemon(sim.config(NODES), agents.daemon) as d:
@@ -81,8 +60,6 @@ def measure():
                 each = (machine.cpu_seconds(d.process.pid) - cpu) / ROUNDS * 1000
                 note = f"{short(len(pages[0]) / 1e6)} MB; {short(each)} ms of processor"
                 figures.append(Figure(name, "ms", took, aim, note=note))
-                with Others(d) as others:
-                    for _ in range(ROUNDS):
-                        scrape(client, path)
-                figures.append(Figure(f"others beside {path}, the longest", "ms", [max(others.took)], AIM_TURN_MS))
+                worst = worst_wait(d, "/batchaid/ca.pem", lambda path=path: [scrape(client, path) for _ in range(ROUNDS)])
+                figures.append(Figure(f"others beside {path}, the longest", "ms", [worst], AIM_TURN_MS))
     return figures

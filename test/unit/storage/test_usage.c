@@ -145,9 +145,11 @@ static struct pool_tally live(struct fx *f, int64_t since_us, int64_t now_us)
     struct pool_tally *pools;
     struct owner_tally *owners;
     size_t n;
-    ok(f, st_pool_tallies(f->st, &f->a, since_us / 1000, now_us / 1000, &pools, &n, &f->e));
+    ok(f, st_pool_tallies(f->st, &f->a, since_us / 1000, now_us / 1000, 0, INT64_MAX, &pools, &n,
+                          &f->e));
     assert_int_equal(n, 1);
-    ok(f, st_owner_tallies(f->st, &f->a, since_us / 1000, now_us / 1000, &owners, &n, &f->e));
+    ok(f, st_owner_tallies(f->st, &f->a, since_us / 1000, now_us / 1000, 0, INT64_MAX, &owners, &n,
+                           &f->e));
     assert_int_equal(n, 1);
     assert_int_equal(owners->held_ms, pools->held_ms);
     assert_int_equal(owners->busy_ms, pools->busy_ms);
