@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Queries, and making, removing and renaming of files. Each function syncs a directory before it
+ * Queries, and making, removing and renaming of files, and the removal of unfinished files that a
+ * killed daemon left. Each function syncs a directory before it
  * reports that a name in it was made or removed.
  */
 #include "storage/folders/change.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,6 +105,36 @@ void files_set_times(struct files *f, const struct file_place *at, int64_t mtime
     a->mtime_ns = mtime_ns;
     a->atime_ns = atime_ns;
     act_begin(f, a);
+}
+
+/* --- leftovers -------------------------------------------------------------------------------- */
+
+void unfinished_sweep(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(dir, name, 0);
+    close(fd);
+}
+
+void unfinished_sweep_all(int at, const char *path)
+{
+    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir && fd >= 0)
+        close(fd);
+    for (const struct dirent *de; dir && (de = readdir(dir));)
+        if (place_is_unfinished(de->d_name))
+            unfinished_sweep(dirfd(dir), de->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+void files_sweep(const char *folder)
+{
+    unfinished_sweep_all(AT_FDCWD, folder);
 }
 
 /* --- making and removing names --- */

@@ -49,7 +49,8 @@ struct unfinished *unfinished_new(const struct files_upload *what, bool sync, in
                              .is_brief = what->later,
                              .fd = -1,
                              .dir = -1,
-                             .above = -1};
+                             .above = -1,
+                             .replaced = -1};
     return u;
 }
 
@@ -74,10 +75,12 @@ void unfinished_give_up(struct unfinished *u)
         close(u->fd);
     if (u->above >= 0)
         close(u->above);
+    if (u->replaced >= 0)
+        close(u->replaced);
     if (u->md5)
         gnutls_hash_deinit(u->md5, NULL);
     u->md5 = NULL;
-    u->dir = u->above = u->fd = -1;
+    u->dir = u->above = u->replaced = u->fd = -1;
 }
 
 static enum file_fault failed(struct unfinished *u, enum file_fault fault)
@@ -176,34 +179,6 @@ static int open_new(struct unfinished *u, int dir)
         return u->fd;
     u->dir = open_beside(u, dir);
     return u->dir < 0 ? -1 : open_named(u);
-}
-
-void unfinished_sweep(int dir, const char *name)
-{
-    int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        unlinkat(dir, name, 0);
-    close(fd);
-}
-
-void unfinished_sweep_all(int at, const char *path)
-{
-    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir && fd >= 0)
-        close(fd);
-    for (const struct dirent *de; dir && (de = readdir(dir));)
-        if (place_is_unfinished(de->d_name))
-            unfinished_sweep(dirfd(dir), de->d_name);
-    if (dir)
-        closedir(dir);
-}
-
-void files_sweep(const char *folder)
-{
-    unfinished_sweep_all(AT_FDCWD, folder);
 }
 
 /* Lets the file begin with zeros, which need no sync. */
@@ -439,6 +414,16 @@ static int rename_to(struct unfinished *u, int dir, const char *name, bool repla
     return 0;
 }
 
+/* Keeps a large file that is to be replaced open until the upload is closed, after its answer:
+ * otherwise renaming would free its blocks, which takes 0.1 s for 256 MiB. */
+static void keep_replaced(struct unfinished *u, int dir, const char *name, uint64_t size)
+{
+    if (size >= WINDOW && u->replaced < 0)
+        u->replaced = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (u->replaced >= 0)
+        u->replaced_size = size;
+}
+
 /* Puts the file in its place. If the place must be empty, the file is put there only if it is still
  * empty. */
 static int take_place(struct unfinished *u, int dir, const char *name, bool replaces)
@@ -462,6 +447,8 @@ static enum file_fault into_place(struct unfinished *u, int dir, const char *nam
         return FILE_IS_DIRECTORY;
     if (*existed && u->is_new)
         return FILE_IS_FILE;
+    if (*existed && !is_link)
+        keep_replaced(u, dir, name, there.size);
     if (take_place(u, dir, name, *existed) == 0) {
         place_set_time(dir, u->time_ns);
         return FILE_FINE;

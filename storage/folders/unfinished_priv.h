@@ -26,6 +26,8 @@ struct unfinished {
     int dir;        /* the directory in which it has `name` */
     char *name;     /* its temporary name; NULL: none */
     int above;      /* its target directory, if that existed at the beginning; or -1 */
+    int replaced;   /* the large file that was in its place; or -1 */
+    uint64_t replaced_size;
     gnutls_hash_hd_t md5;
     uint8_t is[FILES_MD5]; /* the hash, after the last byte */
     uint64_t zeros;

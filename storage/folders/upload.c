@@ -70,7 +70,7 @@ struct give_up_job {
 static bool give_up_step(struct folder_job *job)
 {
     struct unfinished *file = CONTAINER_OF(job, struct give_up_job, job)->file;
-    if (job_is_for_worker(job, file->size))
+    if (job_is_for_worker(job, file->size) || job_is_for_worker(job, file->replaced_size))
         return true;
     unfinished_give_up(file);
     return false;

@@ -4,6 +4,7 @@
 import base64
 import hashlib
 import http.client
+import subprocess
 from email.utils import formatdate
 from tempfile import TemporaryDirectory
 
@@ -155,6 +156,16 @@ def test_a_new_version_replaces_all_of_the_old_one(call, put):
     assert got.headers["Content-Type"] == "application/octet-stream"
     assert got.headers["x-ms-meta-two"] == "2"
     assert got.headers["x-ms-meta-one"] is None and got.headers["Cache-Control"] is None
+
+
+def test_a_large_version_that_is_replaced_is_closed_after_the_answer(daemon, call, put):
+    def open_files():
+        return subprocess.run(["ls", "-l", f"/proc/{daemon.process.pid}/fd"], capture_output=True, text=True).stdout
+
+    old, new = (bytes([n]) * (9 << 20) for n in (1, 2))
+    assert put("large", old).status == put("large", new).status == put("large", old).status == 201
+    assert call("GET", "/large").body == old
+    wait_for(lambda: "(deleted)" not in open_files(), what=open_files)
 
 
 def test_a_wrong_md5_leaves_what_was_there(call, put):
