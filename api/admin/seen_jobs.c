@@ -271,6 +271,8 @@ int seen_job_with(struct request *r, const struct run *run, struct job *out, str
 {
     if (run->owner_kind == RES_BATCH_TASK)
         return seen_task(r, run, out, e);
+    if (run->owner_kind == RES_BATCH_CHORE)
+        return 0; /* the tasks of its job are shown */
     int rc = st_job_by_id(admin_of(r)->storage, &r->arena, run->owner_id, out, e);
     return rc == 1 && !seen_job(r, out) ? 0 : rc;
 }

@@ -46,7 +46,8 @@ struct batch_task;
 bool seen_in_account(const struct request *r, const struct batch_account *b, const char *action);
 json_t *seen_task_render(struct request *r, const struct batch_account *b,
                          const struct batch_job *j, const struct batch_task *t);
-/* Reads the job of a run: 1; 0: there is none that the caller may see; -1: err. */
+/* Reads the job of a run: 1; 0: there is none that the caller may see, or the run is a preparation
+ * or release task; -1: err. */
 int seen_job_with(struct request *r, const struct run *run, struct job *out, struct err *e);
 /* Reads a run and its job: 1; 0: there is none that the caller may see; -1: err. */
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,

@@ -10,7 +10,7 @@ from support.batch_jobs import Jobs, add_pool
 from support.daemon import processes_of
 from support.metrics import page, samples
 from support.waiting import wait_for
-from support.world import instant
+from support.world import Place, instant
 
 PREPARATION = "jobPreparationTaskExecutionInfo"
 RELEASE = "jobReleaseTaskExecutionInfo"
@@ -234,6 +234,21 @@ def test_each_node_that_is_prepared_is_a_series_of_metrics(jobs, daemon, go):
     wait_for(lambda: prepared() == 2, what="both nodes are prepared")
     go.touch()
     job.wait(*tasks)
+
+
+def test_a_preparation_shows_its_task_in_the_queue_and_no_job_of_batch_ai(own_daemon, go):
+    """The numbers of preparations and those of Batch AI's jobs are two series: the first of each has number 1."""
+    d = own_daemon()
+    place = Place(d).make()
+    place.job(place.cluster(1), "true").succeed()
+    g = BatchGround(d)
+    add_pool(g.plane, "prepared", targetDedicatedNodes=1)
+    job = Jobs(g.plane, "prepared")(jobPreparationTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done"))
+    task = job.add("/bin/true")
+    wait_for(lambda: job.task(task)["state"] == "preparing", what="preparing")
+    queue = [(one["name"], one.get("kind"), one["state"]) for one in d.get("/batchaid/queue")["value"]]
+    go.touch()
+    assert queue == [(task, "task", "running")]
 
 
 def test_a_job_that_ends_ends_its_preparation(jobs, plane):
