@@ -415,10 +415,12 @@ static int rename_to(struct unfinished *u, int dir, const char *name, bool repla
 }
 
 /* Keeps a large file that is to be replaced open until the upload is closed, after its answer:
- * otherwise renaming would free its blocks, which takes 0.1 s for 256 MiB. */
+ * otherwise renaming would free its blocks, which takes 0.1 s for 256 MiB. Only on a local file
+ * system: NFS gives a replaced file that is open another name first, so for a moment nothing has
+ * the name, and a crash of the machine would leave it so. */
 static void keep_replaced(struct unfinished *u, int dir, const char *name, uint64_t size)
 {
-    if (size >= WINDOW && u->replaced < 0)
+    if (size >= WINDOW && u->replaced < 0 && place_syncs_whole(u->fd))
         u->replaced = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (u->replaced >= 0)
         u->replaced_size = size;
