@@ -44,7 +44,7 @@ static int count(struct storage *st, const struct usage_live *l, struct err *e)
     struct pool_place place;
     struct arena a;
     int64_t since_ms;
-    if (!st_used_since(st, &since_ms))
+    if (!st_usage_counted_since(st, &since_ms))
         return 0;
     arena_init(&a);
     int rc = st_pool_place(st, &a, l->pool_id, &place, e);

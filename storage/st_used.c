@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "lib/loop.h"
 #include "storage/storage_priv.h"
 #include "storage/usage.h"
 
@@ -19,7 +20,8 @@ struct used_before {
 struct used {
     struct usage_counted *list; /* owned, as are its texts */
     size_t n;
-    int64_t since_ms;
+    struct loop *loop;        /* borrowed */
+    int64_t since_mono_us;    /* since when use is counted, on the monotonic clock */
     struct used_before *turn; /* in the order of the additions; owned */
     size_t n_turn, cap_turn;
 };
@@ -85,17 +87,20 @@ void st_used_keep(struct storage *st)
         st->used->n_turn = 0;
 }
 
-bool st_used_since(const struct storage *st, int64_t *since_ms)
+bool st_usage_counted_since(const struct storage *st, int64_t *since_ms)
 {
-    *since_ms = st->used ? st->used->since_ms : 0;
-    return st->used;
+    const struct used *u = st->used;
+    int64_t passed_us = u ? loop_mono_us(u->loop) - u->since_mono_us : 0;
+    *since_ms = u ? (loop_wall_us(u->loop) - passed_us) / 1000 : 0;
+    return u;
 }
 
-void st_usage_count_from(struct storage *st, int64_t since_ms)
+void st_usage_count_from(struct storage *st, struct loop *loop, int64_t since_us)
 {
     assert(!st->used);
     st->used = xcalloc(1, sizeof *st->used);
-    st->used->since_ms = since_ms;
+    st->used->loop = loop;
+    st->used->since_mono_us = loop_mono_of(loop, since_us, INT64_MAX, INT64_MAX);
 }
 
 const struct usage_counted *st_usage_counted(const struct storage *st, size_t *n)

@@ -116,8 +116,6 @@ struct storage {
 
 /* --- st_used.c --- */
 void st_used_free(struct storage *st);
-/* Whether use is counted, and since when. */
-bool st_used_since(const struct storage *st, int64_t *since_ms);
 /* Adds to the counter of a group ("": none) or of an owner ("": none). */
 void st_used_add(struct storage *st, const char *subscription, const char *group, const char *owner,
                  const struct usage_sums *sums);

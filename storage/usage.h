@@ -76,9 +76,13 @@ struct usage_counted {
     struct usage_sums shown; /* the largest GPU times that st_usage_show() has returned */
 };
 
-/* From now on adds up in memory the use, since since_ms, of allocations that end: by the groups of
- * their pools and by owner. A rollback takes its allocations out again. Call it once. */
-void st_usage_count_from(struct storage *, int64_t since_ms);
+/* From now on adds up in memory the use, since since_us, of allocations that end: by the groups of
+ * their pools and by owner. A rollback takes its allocations out again. Call it once. Borrows
+ * `loop`. */
+void st_usage_count_from(struct storage *, struct loop *loop, int64_t since_us);
+/* *since_ms: that instant as the wall clock is set now, because somebody may have set it since.
+ * False: use is not counted. */
+bool st_usage_counted_since(const struct storage *, int64_t *since_ms);
 /* Borrowed until the next allocation ends. */
 const struct usage_counted *st_usage_counted(const struct storage *, size_t *n);
 /* Raises GPU times to those that were shown last of this group or owner: they would fall if the

@@ -48,7 +48,7 @@ static void begin_nodes(struct collecting *c)
     struct metric_facts *f = &c->facts;
     f->now_us = loop_wall_us(f->m->loop);
     c->now_ms = f->now_us / 1000;
-    c->since_ms = st_usage_counts_from(f->m->storage, f->m->begun_us / 1000, c->now_ms);
+    (void)st_usage_counted_since(f->m->storage, &c->since_ms);
     fleet_count_unclaimed(f->m->fleet, f->unclaimed);
     facts_of_own(f->m, &f->own);
     take_counted(c);

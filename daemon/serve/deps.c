@@ -164,7 +164,7 @@ void deps_meter(const struct daemon *d, struct metrics *out)
 static struct metrics metrics_deps(struct daemon *d)
 {
     int64_t begun_us = loop_wall_us(d->time.loop);
-    st_usage_count_from(d->storage, begun_us / 1000);
+    st_usage_count_from(d->storage, d->time.loop, begun_us);
     struct metrics m = {.storage = d->storage,
                         .fleet = sched_fleet(d->sched),
                         .runs = sched_runs(d->sched),

@@ -298,7 +298,7 @@ DB_TEST(test_an_end_that_is_undone_is_not_counted)
     int64_t job = fx_add_job(f, "j1"), node = add_node(f);
     struct allocation al = hold(f, job, node, T0);
     assert_false(fx_flush(f).failed);
-    st_usage_count_from(f->st, 0);
+    st_usage_count_from(f->st, f->tools, 0);
     struct usage_ending undone = {f, &al, -1}, whole = {f, &al, 0};
     assert_int_equal(st_tx(f->st, "part", end_in, &undone, &f->e), -1);
     assert_int_equal(counted(f), 0);
@@ -314,7 +314,7 @@ DB_TEST(test_an_end_that_is_undone_is_not_counted)
 DB_TEST(test_gpu_times_that_are_shown_do_not_fall)
 {
     static const int64_t times[][2] = {{100, 100}, {40, 100}, {100, 100}, {120, 120}, {0, 120}};
-    st_usage_count_from(f->st, 0);
+    st_usage_count_from(f->st, f->tools, 0);
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         struct usage_sums group = {.gpu_ms = times[i][0]}, other = {.busy_ms = 7 - (int64_t)i};
         st_usage_show(f->st, "s", "g", "", &group);
