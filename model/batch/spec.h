@@ -113,8 +113,9 @@ struct batch_multi_instance {
 };
 
 struct batch_constraints {
-    int64_t max_wall_us, retention_us; /* without a limit: 100 years */
-    int retries;                       /* -1: for ever */
+    int64_t max_wall_us;  /* 0: no limit */
+    int64_t retention_us; /* without a limit: 100 years */
+    int retries;          /* -1: for ever */
 };
 
 /* A task, or a job's manager, preparation or release task. */

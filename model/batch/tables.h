@@ -48,4 +48,7 @@ int batch_check_env_name(const json_t *value, const char *path, struct err *e);
 /* Checks that the command line contains at least one word, the program. */
 int batch_check_command(const json_t *value, const char *path, struct err *e);
 
+/* For the schemas of constraints: the longest time limit means that there is none. */
+void batch_finish_limits(struct arena *a, const json_t *obj, void *into);
+
 #endif

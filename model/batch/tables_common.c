@@ -217,7 +217,16 @@ static const struct field task_limit_rows[] = {
          INTO(batch_constraints, retention_us)),
     INT("maxTaskRetryCount", 0, -1, INT32_MAX, INTO(batch_constraints, retries)),
 };
-SCHEMA(schema_batch_task_limits, task_limit_rows, "TaskConstraints", FILLS(batch_constraints));
+SCHEMA(schema_batch_task_limits, task_limit_rows, "TaskConstraints", FILLS(batch_constraints),
+       .finish = batch_finish_limits);
+
+void batch_finish_limits(struct arena *a, const json_t *obj, void *into)
+{
+    struct batch_constraints *limits = into;
+    (void)a, (void)obj;
+    if (limits->max_wall_us == DURATION_MAX_US)
+        limits->max_wall_us = 0;
+}
 
 /* User name and password were required in versions without managed identities; an identity can
  * replace them. */

@@ -67,7 +67,7 @@ static const struct field preparation_limit_rows[] = {
     INT("maxTaskRetryCount", 0, -1, INT32_MAX, .fallback = "0", INTO(batch_constraints, retries)),
 };
 static SCHEMA(schema_preparation_limits, preparation_limit_rows, "TaskConstraints",
-              FILLS(batch_constraints));
+              FILLS(batch_constraints), .finish = batch_finish_limits);
 
 static const struct field preparation_rows[] = {
     TEXT("id", 0, 1, BATCH_MAX_ID, .fallback = "\"jobpreparation\"", .check = batch_check_id,
@@ -104,7 +104,8 @@ static const struct field limit_rows[] = {
          INTO(batch_constraints, max_wall_us)),
     INT("maxTaskRetryCount", 0, -1, INT32_MAX, .fallback = "0", INTO(batch_constraints, retries)),
 };
-static SCHEMA(schema_limits, limit_rows, "JobConstraints", FILLS(batch_constraints));
+static SCHEMA(schema_limits, limit_rows, "JobConstraints", FILLS(batch_constraints),
+              .finish = batch_finish_limits);
 
 static const struct enum_name life_names[] = {
     {BATCH_AUTO_OF_JOB, "job"}, {BATCH_AUTO_OF_SCHEDULE, "jobschedule"}, {0, NULL}};

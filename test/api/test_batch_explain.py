@@ -94,6 +94,17 @@ def test_what_its_pool_lacks(jobs, explain):
     wait_for(lambda: "in place" in explain(busy, "t")[1][-1], what="its place in the queue")
 
 
+def test_a_task_without_a_time_limit_has_no_end_in_the_queue(daemon, jobs):
+    times = ("limitTime", "expectedStartTime")
+    for limits, known in ({}, [(), ()]), ({"maxWallClockTime": "PT1H"}, [("limitTime",), ("expectedStartTime",)]):
+        job = jobs()
+        job.begin("sleep 1000", id="1", requiredSlots=2, constraints=limits)
+        job.add("/bin/true", id="2", requiredSlots=2)
+        queued = sorted((one for one in daemon.get("/batchaid/queue")["value"] if one["experiment"] == job.id), key=lambda one: one["name"])
+        assert [tuple(time for time in times if time in one) for one in queued] == known, queued
+        job.end()
+
+
 def test_a_preparation_that_failed_on_every_node(jobs, explain, ground):
     """As in the service the task waits for another node; here it is said why."""
     job = jobs(jobPreparationTask={"commandLine": "/bin/sh -c 'exit 3'"}, usesTaskDependencies=True)
