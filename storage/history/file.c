@@ -2,7 +2,8 @@
  *
  * The file of the history. Averages are made of rows, not of memory: when the first sample after a
  * step comes, the step before is averaged; if none comes, the hourly sweep averages it. So a
- * restart loses nothing that is on disk, and an average that is made again replaces the old one.
+ * restart loses nothing that is on disk. An average that is made again replaces the old one, except
+ * if some of its samples may have been removed since.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -292,6 +293,24 @@ static int last_step(struct history_file *f, int64_t node, enum history_level le
     return 1;
 }
 
+/* 1: the step of this level that starts at `begin` has an average; 0: it has none; -1: err. */
+static int has_average(struct history_file *f, int64_t node, enum history_level level,
+                       int64_t begin, struct err *e)
+{
+    int64_t there;
+    int rc = RUN(f, HISTORY_BEFORE, &there, e, node, level, begin + 1);
+    return rc == 1 ? there == begin : rc;
+}
+
+/* Averages a step; an existing average stays if some of its samples may have been removed since. */
+static int average_whole(struct history_file *f, int64_t node, enum history_level level,
+                         int64_t begin, struct err *e)
+{
+    bool is_old = begin < f->steady_s - keeps(f, level - 1);
+    int rc = is_old ? has_average(f, node, level, begin, e) : 0;
+    return rc == 0 ? average_step(f, node, level, begin, e) : rc < 0 ? -1 : 0;
+}
+
 /* Call when a sample at `now_s` of the level below is written: averages the last step with samples,
  * if it was over at `now_s`; then the levels above. */
 static int average(struct history_file *f, int64_t node, enum history_level level, int64_t now_s,
@@ -301,7 +320,7 @@ static int average(struct history_file *f, int64_t node, enum history_level leve
     int rc = last_step(f, node, level, now_s, &begin, e);
     if (rc <= 0)
         return rc;
-    rc = average_step(f, node, level, begin, e);
+    rc = average_whole(f, node, level, begin, e);
     if (rc == 0 && forget(f, node, level - 1, e) < 0)
         rc = -1;
     if (rc == 0 && level + 1 < HISTORY_LEVELS)
@@ -332,13 +351,12 @@ int history_file_add(struct history_file *f, const char *name, const struct node
 static int average_last(struct history_file *f, int64_t node, enum history_level level,
                         int64_t now_s, struct err *e)
 {
-    int64_t begin, there = 0;
+    int64_t begin;
     int rc = last_step(f, node, level, now_s, &begin, e);
     if (rc <= 0)
         return rc;
-    if (RUN(f, HISTORY_BEFORE, &there, e, node, level, begin + 1) < 0)
-        return -1;
-    return there == begin ? 0 : average_step(f, node, level, begin, e);
+    rc = has_average(f, node, level, begin, e);
+    return rc == 0 ? average_step(f, node, level, begin, e) : rc < 0 ? -1 : 0;
 }
 
 static int sweep_node(struct history_file *f, int64_t node, int64_t now_s, bool at_once,

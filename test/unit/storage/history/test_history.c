@@ -250,6 +250,37 @@ TEST_WITH(nodes_that_are_gone, struct history_world *, h, world_new(), world_fre
     assert_int_equal(number(h, "SELECT count(*) FROM node"), 0);
 }
 
+/* For an hour, except for its last two samples. */
+static void is_busy(struct history_world *h)
+{
+    open_file(h);
+    for (int i = 0; i < HOUR; i += 15)
+        add(h, "n1", BEGIN_S + i, i < HOUR - 30 ? 1000 : 0);
+}
+
+/* The node is silent until a sweep forgets some of its samples, and is back before the next. */
+TEST_WITH(an_average_of_minutes_outlives_its_samples, struct history_world *, h, world_new(),
+          world_free)
+{
+    is_busy(h);
+    sweep(h, BEGIN_S + 2 * HOUR - 30); /* two samples are left */
+    add(h, "n1", BEGIN_S + 2 * HOUR - 20, 0);
+    assert_int_equal(read_file(h, HISTORY_MINUTES, 0, BEGIN_S + HOUR), 12);
+    assert_int_equal(h->last.cpu_permille, 900);
+}
+
+TEST_WITH(an_average_of_an_hour_outlives_those_of_minutes, struct history_world *, h, world_new(),
+          world_free)
+{
+    is_busy(h);
+    sweep(h, BEGIN_S + HOUR);
+    sweep(h, BEGIN_S + 7 * DAY + HOUR - 300); /* one average of minutes is left */
+    add(h, "n1", BEGIN_S + 7 * DAY + HOUR - 300, 0);
+    add(h, "n1", BEGIN_S + 7 * DAY + HOUR, 0);
+    assert_int_equal(read_file(h, HISTORY_HOURS, 0, BEGIN_S + HOUR), 1);
+    assert_int_equal(h->last.cpu_permille, (11 * 1000 + 900 + 6) / 12);
+}
+
 TEST_WITH(a_full_file_forgets_earlier, struct history_world *, h, world_new(), world_free)
 {
     struct err e;
