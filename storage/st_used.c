@@ -103,10 +103,20 @@ void st_usage_count_from(struct storage *st, struct loop *loop, int64_t since_us
     st->used->since_mono_us = loop_mono_of(loop, since_us, INT64_MAX, INT64_MAX);
 }
 
-const struct usage_counted *st_usage_counted(const struct storage *st, size_t *n)
+const struct usage_counted *st_usage_counted(const struct storage *st, struct arena *a, size_t *n)
 {
-    *n = st->used ? st->used->n : 0;
-    return st->used ? st->used->list : NULL;
+    const struct used *u = st->used;
+    *n = u ? u->n : 0;
+    struct usage_counted *list = arena_alloc(a, (*n + 1) * sizeof *list);
+    for (size_t i = 0; i < *n; i++) {
+        list[i] = u->list[i];
+        list[i].subscription = arena_strdup(a, u->list[i].subscription);
+        list[i].group = arena_strdup(a, u->list[i].group);
+        list[i].owner = arena_strdup(a, u->list[i].owner);
+    }
+    for (size_t i = st_used_in_turn(st); i > 0; i--)
+        list[u->turn[i - 1].at].sums = u->turn[i - 1].sums;
+    return list;
 }
 
 static void raise_to(int64_t *shown, int64_t *now)

@@ -83,8 +83,9 @@ void st_usage_count_from(struct storage *, struct loop *loop, int64_t since_us);
 /* *since_ms: that instant as the wall clock is set now, because somebody may have set it since.
  * False: use is not counted. */
 bool st_usage_counted_since(const struct storage *, int64_t *since_ms);
-/* Borrowed until the next allocation ends. */
-const struct usage_counted *st_usage_counted(const struct storage *, size_t *n);
+/* Returns a copy in the arena, without what the present turn has added, because it may be rolled
+ * back. */
+const struct usage_counted *st_usage_counted(const struct storage *, struct arena *a, size_t *n);
 /* Raises GPU times to those that were shown last of this group or owner: they would fall if the
  * clock was set while something ran. The times of groups and people beyond the bound of the list
  * are not changed. */

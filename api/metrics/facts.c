@@ -35,12 +35,10 @@ struct collecting {
 static void take_counted(struct collecting *c)
 {
     struct arena *a = &c->facts.r->arena;
-    const struct usage_counted *u = st_usage_counted(c->facts.m->storage, &c->n_counted);
+    const struct usage_counted *u = st_usage_counted(c->facts.m->storage, a, &c->n_counted);
     c->counted = arena_alloc(a, (c->n_counted + 1) * sizeof *c->counted);
     for (size_t i = 0; i < c->n_counted; i++)
-        c->counted[i] =
-            (struct use_line){arena_strdup(a, u[i].subscription), arena_strdup(a, u[i].group),
-                              arena_strdup(a, u[i].owner), u[i].sums};
+        c->counted[i] = (struct use_line){u[i].subscription, u[i].group, u[i].owner, u[i].sums};
 }
 
 static void begin_nodes(struct collecting *c)
@@ -49,7 +47,6 @@ static void begin_nodes(struct collecting *c)
     f->now_us = loop_wall_us(f->m->loop);
     c->now_ms = f->now_us / 1000;
     (void)st_usage_counted_since(f->m->storage, &c->since_ms);
-    fleet_count_unclaimed(f->m->fleet, f->unclaimed);
     facts_of_own(f->m, &f->own);
     take_counted(c);
 }
@@ -88,6 +85,8 @@ static int read_range(struct collecting *c, int64_t last, struct err *e)
     return 0;
 }
 
+/* The machines that are in no pool are counted in the turn in which no node is left: a node that a
+ * machine gets meanwhile has the highest id, and is read before. */
 static int read_nodes(struct collecting *c, struct err *e)
 {
     int64_t last;
@@ -95,8 +94,10 @@ static int read_nodes(struct collecting *c, struct err *e)
         begin_nodes(c);
     if (st_tallied_until(c->facts.m->storage, c->after, NODES, &last, e) < 0)
         return -1;
-    if (last == 0)
+    if (last == 0) {
+        fleet_count_unclaimed(c->facts.m->fleet, c->facts.unclaimed);
         return 0;
+    }
     int rc = read_range(c, last, e);
     c->after = last;
     return rc < 0 ? -1 : 1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The values of a page of /metrics: counts at one time, in the request's arena.
+ * The values of a page of /metrics, in the request's arena. They are read in several turns of the
+ * loop: a machine that leaves its pool meanwhile may be counted in it and beside it, and a node
+ * that is replaced meanwhile twice.
  */
 #ifndef API_METRICS_FACTS_H
 #define API_METRICS_FACTS_H
