@@ -11,6 +11,7 @@
 #include "api/access/access.h"
 #include "api/metrics/metrics.h"
 #include "api/metrics/rows.h"
+#include "lib/idmap.h"
 #include "model/front_words.h"
 #include "scheduler/front/front.h"
 #include "storage/usage.h"
@@ -28,6 +29,7 @@ struct metric_job {
     const char *const *uuids;
     const int *gpus; /* the numbers of its GPUs on the node */
     size_t n_gpus;
+    bool shows_start;
 };
 
 struct job_walk {
@@ -124,6 +126,24 @@ static int read_node(struct job_walk *rd, int64_t node_id, struct err *e)
     return 0;
 }
 
+/* The start of a run is shown once, with its first node. A run that is put back into its queue
+ * while the nodes are read may have such a part of two attempts: the part that was read last shows
+ * it. Preparation and release tasks have no start: their runs on several nodes would have the same
+ * labels. */
+static void mark_starts(struct job_walk *rd)
+{
+    struct id_map last = {0};
+    for (size_t i = 0; i < rd->n; i++)
+        if (rd->parts[i].live.row.rank == 0)
+            id_map_put_number(&last, rd->parts[i].live.row.run_id, (int64_t)i + 1);
+    for (size_t i = 0; i < rd->n; i++) {
+        const struct usage *u = &rd->parts[i].live.row;
+        rd->parts[i].shows_start =
+            u->owner_kind != RES_BATCH_CHORE && id_map_number(&last, u->run_id) == (int64_t)i + 1;
+    }
+    id_map_free(&last);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 #define OF_JOB(p)                                                                                  \
@@ -151,12 +171,10 @@ static void info(struct metric_text *t, const void *row)
                1);
 }
 
-/* Shows a job's start, once per job. Preparation and release tasks have no sample: their runs on
- * several nodes would have the same labels. */
 static void start(struct metric_text *t, const void *row)
 {
     const struct metric_job *p = row;
-    if (p->live.row.rank == 0 && p->live.row.owner_kind != RES_BATCH_CHORE)
+    if (p->shows_start)
         metric_ms(t, METRIC_LABELS(OF_JOB(p), "index", text_of(p->live.row.idx).text),
                   p->live.row.begin_ms);
 }
@@ -206,10 +224,12 @@ static void next(struct request *r, void *ctx)
             request_finish(r, reply_err(r, &e));
             return;
         }
-    if (rd->at < rd->n_nodes)
+    if (rd->at < rd->n_nodes) {
         request_again(r, next, rd);
-    else
-        rows_show(r, job_metrics, rd->parts, sizeof *rd->parts, rd->n);
+        return;
+    }
+    mark_starts(rd);
+    rows_show(r, job_metrics, rd->parts, sizeof *rd->parts, rd->n);
 }
 
 static void begin(struct request *r, void *ctx)

@@ -161,6 +161,7 @@ def test_the_jobs_that_run_and_their_gpus_are_a_page_of_their_own(site):
     labels = {"kind": "job", "group": site.group, "home": site.workspace, "experiment": "exp", "job": job.name, "index": "0"}
     assert of(d, "batchaid_job_info", "/metrics/jobs", **labels, cluster=cluster.name) == 1
     assert of(d, "batchaid_job_gpus", "/metrics/jobs", **labels) == 2
+    assert of(d, "batchaid_job_start_timestamp_seconds", "/metrics/jobs", **labels) > of(d, "process_start_time_seconds") - 1
     text, strict = page(d, "/metrics/jobs"), page(d, "/metrics/jobs", accept=OPEN)
     assert lint(text.text) == ""
     found = samples(strict.text, strict=True)
