@@ -39,6 +39,12 @@ def test_an_unknown_view_is_refused_by_name(page):
     page.open("#/__proto__").see("The page has no view '__proto__'.")
 
 
+@pytest.mark.parametrize("address", ["machine/..", "job/lab/work/exp/.."])
+def test_a_name_that_no_address_can_have_is_refused_and_the_page_goes_on(page, address):
+    page.open(f"#/{address}").see("A name cannot be '.' or '..'.")
+    page.open("#/machines").see("spare.rack")
+
+
 def test_the_overview_counts_each_gpu(page):
     page.open("#/overview").see("4 used", "4 free", "0 unusable")
     canvas = page.driver.find_element(By.CSS_SELECTOR, ".gpus canvas")

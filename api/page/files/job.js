@@ -126,9 +126,9 @@ function commandOf(job, tab, query) {
 
 export function Job({ session, parts, query }) {
   const [resourceGroup, workspace, experiment, name, part = "story"] = parts;
-  const path = url(jobPath({ resourceGroup, workspace, experiment, name }), { subscription: query.subscription });
+  const read = (signal) => ask(url(jobPath({ resourceGroup, workspace, experiment, name }), { subscription: query.subscription }), { signal });
   useTitle(plain(name ?? "Job", 60));
-  const { data, error, again } = useData(path, (signal) => ask(path, { signal }), ["job"], (read) => (read && ENDED.includes(read.job.state) ? undefined : EVERY_MS));
+  const { data, error, again } = useData(address(parts.slice(0, 4), { subscription: query.subscription }), read, ["job"], (known) => (known && ENDED.includes(known.job.state) ? undefined : EVERY_MS));
   if (!data) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const job = { ...data.job, kind: data.kind, subscription: query.subscription };
   const tab = TABS.includes(part) ? part : "story";

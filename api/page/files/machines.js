@@ -124,8 +124,7 @@ function Ago({ time }) {
 export function Machine({ session, parts, query }) {
   const name = parts[0] ?? "";
   useTitle(plain(name, 60));
-  const path = `/batchaid/nodes/${segments(name)}`;
-  const { data: m, error, again } = useData(path, (signal) => ask(path, { signal }), ["node"], MACHINE_MS);
+  const { data: m, error, again } = useData(name, (signal) => ask(`/batchaid/nodes/${segments(name)}`, { signal }), ["node"], MACHINE_MS);
   if (!m) return html`<h1>${plain(name)}</h1><${Failed} error=${error} again=${again} />`;
   const act = async (action) => {
     if (!(await action.run([m]))) return;
