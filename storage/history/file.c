@@ -346,8 +346,8 @@ int history_file_add(struct history_file *f, const char *name, const struct node
 
 /* --- nodes that are gone ---------------------------------------------------------------------- */
 
-/* Averages the last step of a node that sends no more samples. An existing average stays, because
- * some of its samples may have been removed since. */
+/* Averages the last step of a node that sends no more samples, then the levels above. An existing
+ * average stays, because some of its samples may have been removed since. */
 static int average_last(struct history_file *f, int64_t node, enum history_level level,
                         int64_t now_s, struct err *e)
 {
@@ -356,7 +356,10 @@ static int average_last(struct history_file *f, int64_t node, enum history_level
     if (rc <= 0)
         return rc;
     rc = has_average(f, node, level, begin, e);
-    return rc == 0 ? average_step(f, node, level, begin, e) : rc < 0 ? -1 : 0;
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    rc = average_step(f, node, level, begin, e);
+    return rc == 0 && level + 1 < HISTORY_LEVELS ? average(f, node, level + 1, begin, e) : rc;
 }
 
 static int sweep_node(struct history_file *f, int64_t node, int64_t now_s, bool at_once,

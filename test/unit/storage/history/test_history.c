@@ -281,6 +281,18 @@ TEST_WITH(an_average_of_an_hour_outlives_those_of_minutes, struct history_world 
     assert_int_equal(h->last.cpu_permille, (11 * 1000 + 900 + 6) / 12);
 }
 
+/* Only a sweep averages the minutes of the next hour, and later the next hour. */
+TEST_WITH(a_node_that_is_gone_early_in_an_hour_has_the_hour_before, struct history_world *, h,
+          world_new(), world_free)
+{
+    is_busy(h);
+    add(h, "n1", BEGIN_S + HOUR, 0);
+    sweep(h, BEGIN_S + HOUR + 600);
+    sweep(h, BEGIN_S + 3 * HOUR);
+    assert_int_equal(read_file(h, HISTORY_HOURS, 0, INT64_MAX), 2);
+    assert_int_equal(h->first.cpu_permille, (11 * 1000 + 900 + 6) / 12);
+}
+
 TEST_WITH(a_full_file_forgets_earlier, struct history_world *, h, world_new(), world_free)
 {
     struct err e;
