@@ -18,6 +18,7 @@
 static struct config_list split(const char *text)
 {
     struct config_list l = {0};
+    text += strspn(text, " ");
     while (*text) {
         size_t n = strcspn(text, " ");
         l.items = xrealloc(l.items, (l.n + 1) * sizeof *l.items);
@@ -101,10 +102,11 @@ static int check_text(const struct setting *s, const char *value, struct err *e)
     return -1;
 }
 
-/* Whether the file contains the list; an empty list counts as missing. */
-static bool is_given(const json_t *v)
+/* Whether the file contains the list; an empty list counts as missing, unless the setting has a
+ * meaning for it. */
+static bool is_given(const struct setting *s, const json_t *v)
 {
-    return v && !(json_is_array(v) && json_array_size(v) == 0);
+    return v && (s->may_be_empty || !json_is_array(v) || json_array_size(v) > 0);
 }
 
 static int take_table(const struct settings *table, void *record, const json_t *mapping,
@@ -116,7 +118,7 @@ static void free_table(const struct settings *table, void *record);
 static int take_list(const struct setting *s, struct config_list *at, const json_t *v,
                      const char *path, const struct config_places *places, struct err *e)
 {
-    *at = is_given(v) ? copy_list(v) : split(s->initial);
+    *at = is_given(s, v) ? copy_list(v) : split(s->initial);
     for (size_t i = 0; i < at->n; i++) {
         if (check_text(s, at->items[i], e) == 0)
             continue;
@@ -219,8 +221,8 @@ static int take_table(const struct settings *table, void *record, const json_t *
                     s->key);
         const json_t *section = *s->section ? json_object_get(mapping, s->section) : mapping;
         const json_t *v = json_object_get(section, s->key);
-        int rc = !s->initial && !is_given(v) ? missing(s, v != NULL, at, path, places, e)
-                                             : take(s, record, v, at, places, e);
+        int rc = !s->initial && !is_given(s, v) ? missing(s, v != NULL, at, path, places, e)
+                                                : take(s, record, v, at, places, e);
         if (rc < 0)
             return -1;
     }
@@ -322,6 +324,8 @@ static int set_from(const struct setting *s, const char *text, struct config *c,
         struct config_list *l = at;
         config_list_free(l);
         *l = split(text);
+        if (l->n == 0 && *s->initial && !s->may_be_empty)
+            return err_set(e, ERR_CONFIG, NULL, "it is empty; write one item or more");
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < l->n; i++)
             rc = check_text(s, l->items[i], e);

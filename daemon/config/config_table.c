@@ -308,7 +308,7 @@ static const struct setting rows[] = {
         "The clusters with backfill: patterns with * and ? of CLUSTER or WORKSPACE/CLUSTER. There "
         "a job may start before an earlier job that cannot start yet, if, by the jobs' "
         "maxWallClockTime, no earlier job has to wait longer. An empty list: none.",
-        .live = true),
+        .may_be_empty = true, .live = true),
     INT("jobs", "kept_outputs", AT(kept_outputs), "10", 0, 1000,
         "The ended jobs whose own directory a node keeps, if output directories are in it. A "
         "directory is also removed when its job is deleted or the node leaves its cluster.",

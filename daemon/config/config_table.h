@@ -39,7 +39,8 @@ struct setting {
     const struct record_kind *record; /* SETTING_RECORDS only */
     const char *example; /* an example value in the file's syntax; NULL: the type's example */
     const char *help;
-    bool live; /* a reload changes it (daemon/serve/live.c); false: only a restart does */
+    bool may_be_empty; /* an empty list is a value, and not the default */
+    bool live;         /* a reload changes it (daemon/serve/live.c); false: only a restart does */
 };
 
 struct settings {

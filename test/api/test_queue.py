@@ -207,8 +207,9 @@ def test_a_short_job_starts_in_a_gap(own_place, flag):
     big.succeed()
 
 
-def test_where_there_is_no_backfill_all_wait():
-    with Daemon({"jobs": {"backfill": ["other", "*/else"]}}) as d:
+@pytest.mark.parametrize("patterns", [["other", "*/else"], []])
+def test_where_there_is_no_backfill_all_wait(patterns):
+    with Daemon({"jobs": {"backfill": patterns}}) as d:
         place = Place(d).make()
         host, inside = place.flag("go")
         cluster = place.cluster(2)

@@ -39,7 +39,7 @@ def test_the_file_and_a_variable_together_are_checked(tmp_path):
 
 
 def test_lists_are_separated_by_blanks():
-    with Daemon(environment={"BATCHAID_LOCAL_VM_SIZES": "tiny_a tiny_b"}) as d:
+    with Daemon(environment={"BATCHAID_LOCAL_VM_SIZES": " tiny_a  tiny_b ", "BATCHAID_TLS_NAMES": ""}) as d:
         assert d.tool("check-config", str(d.dir / "batchaid.yaml")).returncode == 0
         assert d.running
 
@@ -52,6 +52,8 @@ def test_lists_are_separated_by_blanks():
         ("BATCHAID_STORAGE_SYNC", "yes", "use true or false"),
         ("BATCHAID_LOG_LEVEL", "loud", "debug"),
         ("BATCHAID_LISTEN", "here", "here"),
+        ("BATCHAID_LISTEN", "", "it is empty; write one item or more"),
+        ("BATCHAID_LISTEN", " ", "it is empty; write one item or more"),
         ("BATCHAID_INVENTORY", "gpu1", "in a file only"),
         ("BATCHAID_TLS_KEY", "/no/key", "tls.certificate"),
     ],

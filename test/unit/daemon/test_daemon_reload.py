@@ -104,6 +104,17 @@ def test_settings_that_change_and_those_that_need_a_restart(lab):
     assert "daemon.reloaded changed=log.level,\\ jobs.cpus" in d.log or 'changed="log.level, jobs.cpus"' in d.log, d.log
 
 
+def test_an_empty_list_is_a_value_where_the_page_gives_it_a_meaning(lab):
+    lab.write("listen: []\njobs: {backfill: []}\n")
+    lab.start()
+    lab.write("jobs: {backfill: ['*']}\n")
+    assert lab.changes() == NOTHING | {"settings": ["jobs.backfill"]}
+    lab.write("{}\n")
+    assert lab.changes() == NOTHING
+    lab.write("jobs: {backfill: []}\n")
+    assert lab.reload().stdout == "in use now: jobs.backfill\n"
+
+
 def test_the_command_line_still_overrides_the_file(lab):
     lab.write("{}\n")
     lab.start("--log-level", "warn")
