@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/serve/changes.h"
 #include "lib/arena.h"
@@ -72,13 +73,26 @@ static const struct daemon_site *site_in_use(const struct reload *r)
     return r->used ? &r->used->site : r->c->site;
 }
 
+/* Reads the files in use, or only checks the files that a restart will use: their settings are not
+ * live, and the old files may be gone. */
+static int read_certificate(const struct reload *r, struct reload_files *f, struct err *e)
+{
+    int64_t ends_us;
+    const struct config *fresh = &f->config, *start = r->c->config;
+    if (strcmp(fresh->tls_certificate, start->tls_certificate) == 0 &&
+        strcmp(fresh->tls_key, start->tls_key) == 0)
+        return certs_site_read(r->certs, &f->certificate, e);
+    return certs_site_check(fresh->tls_certificate, fresh->tls_key, &ends_us, e) < 0
+               ? err_prefix(e, "tls.certificate")
+               : 0;
+}
+
 /* Runs on the worker thread; the loop does not change `used` meanwhile. Loads the programs for
  * machines when the first inventory needs them. */
 static int read_files(struct reload *r, struct reload_files *f, struct err *e)
 {
     if (r->c->load(r->c->load_ctx, &f->config, e) < 0 ||
-        site_load(&f->config, r->c->state, &f->site, e) < 0 ||
-        certs_site_read(r->certs, &f->certificate, e) < 0 ||
+        site_load(&f->config, r->c->state, &f->site, e) < 0 || read_certificate(r, f, e) < 0 ||
         metering_open(&f->config, &f->metering, e) < 0)
         return -1;
     site_keep(&f->site, site_in_use(r));

@@ -292,6 +292,33 @@ def test_a_certificate_of_no_use_leaves_a_changed_inventory_alone_too(serve, sit
     assert d.stop()[0] == 0
 
 
+def test_a_certificate_whose_files_have_moved_holds_up_no_reload(serve, run, tmp_path):
+    moved = Site(tmp_path / "moved")
+    config, text = tmp_path / "c.yaml", (moved.folder / "c.yaml").read_text()
+    config.write_text(text)
+    d = serve("--config", config)
+    before = handshake(d.port, "gpu-head.lab", moved.authority)
+    for name in ("site.pem", "site.key"):
+        (moved.folder / name).rename(moved.folder / f"new-{name}")
+    config.write_text(text.replace("site.", "new-site.") + "jobs: {cpus: 2}\n")
+    done = run("reload", "--state-dir", "state")
+    restart = "in use after a restart of the daemon only: tls.certificate, tls.key\n"
+    assert (done.returncode, done.stdout) == (0, "in use now: jobs.cpus\n" + restart), done.stderr
+    config.write_text("{}\n")
+    assert run("reload", "--state-dir", "state").stdout == "in use now: jobs.cpus\n" + restart
+    assert handshake(d.port, "gpu-head.lab", moved.authority) == before
+
+
+def test_a_certificate_that_the_next_start_could_not_use_is_refused_by_a_reload(serve, run, site, tmp_path):
+    config, text = tmp_path / "c.yaml", (site.folder / "c.yaml").read_text()
+    config.write_text(text)
+    serve("--config", config)
+    (tmp_path / "bad.pem").write_text("nonsense")
+    config.write_text(text.replace(f"{site.folder}/site.pem", f"{tmp_path}/bad.pem"))
+    done = run("reload", "--state-dir", "state")
+    assert done.returncode == 1 and f"tls.certificate: {tmp_path}/bad.pem" in done.stderr, done.stderr
+
+
 def test_a_reload_without_anything_to_reload(serve, state):
     d = serve()
     for _ in range(3):
