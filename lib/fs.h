@@ -44,6 +44,11 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
 int fs_write_whole(const char *path, const void *data, size_t len, mode_t mode, bool sync,
                    struct err *e) MUST_CHECK;
 
+/* If the caller is root, gives an open file to the owner of the directory `dir`, so that a service
+ * that is not root can use a file that a command of root made there. Only for files that the caller
+ * has just made: other files may be links. Otherwise does nothing. -1: error in errno. */
+int fs_give_to_owner(int fd, const char *dir) MUST_CHECK;
+
 /* Removes temporary files of a killed fs_write_atomic() of `path`. Call it only while nobody else
  * writes the file. */
 void fs_remove_leftovers(const char *path);

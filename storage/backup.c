@@ -52,25 +52,31 @@ static int discard(const char *path, struct err *e)
     return rc;
 }
 
-/* Makes a new file that only its owner can read, whatever the umask is; never replaces a file. */
-static int make_private(const char *path, struct err *e)
+/* Makes a new file that only its owner can read, whatever the umask is; never replaces a file.
+ * `dir` not NULL: the owner is the owner of this directory. */
+static int make_private(const char *path, const char *dir, struct err *e)
 {
     if (discard(path, e) < 0)
         return -1;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(e, ERR_STORAGE, "cannot make %s", path);
+    int rc = dir && fs_give_to_owner(fd, dir) < 0
+                 ? err_errno(e, ERR_STORAGE, "cannot give %s to the owner of %s", path, dir)
+                 : 0;
     close(fd);
-    return 0;
+    return rc;
 }
 
-/* Makes a copy that is either complete and on disk under its name, or does not exist. */
-static int copy_to(const char *from, const char *to, const struct st_copying *told, struct err *e)
+/* `dir`: as in make_private(). Makes a copy that is either complete and on disk under its name, or
+ * does not exist. */
+static int copy_to(const char *from, const char *to, const char *dir, const struct st_copying *told,
+                   struct err *e)
 {
     struct strbuf part = STRBUF_INIT;
     struct err also;
     strbuf_printf(&part, "%s.part", to);
-    int rc = make_private(part.s, e);
+    int rc = make_private(part.s, dir, e);
     if (rc == 0)
         rc = st_sql_copy(from, part.s, told, e);
     if (rc == 0)
@@ -101,7 +107,7 @@ int st_backup(const char *path, const char *to, const struct st_copying *told, s
         return -1;
     if (access(to, F_OK) == 0)
         return err_set(e, ERR_CONFIG, NULL, "%s exists already; name another file", to);
-    return copy_to(path, to, told, e);
+    return copy_to(path, to, NULL, told, e);
 }
 
 /* Moves a database: its file, its log, and -shm; SQLite can rebuild -shm. */
@@ -146,11 +152,12 @@ int st_restore(const char *path, const char *key_path, const char *from,
                const struct st_copying *told, struct err *e)
 {
     struct strbuf new = STRBUF_INIT, before = STRBUF_INIT;
+    char *dir = fs_folder(path);
     strbuf_printf(&new, "%s.new", path);
     strbuf_printf(&before, "%s.before", path);
     int rc = expect_ours(from, e);
     if (rc == 0)
-        rc = copy_to(from, new.s, told, e);
+        rc = copy_to(from, new.s, dir, told, e);
     if (rc == 0 && told)
         told->tell(told->ctx, 0, 0);
     if (rc == 0 && st_check_copy(new.s, key_path, e) < 0)
@@ -165,6 +172,7 @@ int st_restore(const char *path, const char *key_path, const char *from,
         rc = sync_folder_of(path, e);
     else
         unlink(new.s);
+    free(dir);
     strbuf_free(&before);
     strbuf_free(&new);
     return rc;

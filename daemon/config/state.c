@@ -222,9 +222,21 @@ static int lock_directory(const struct state *s, struct state_lock *out, struct 
     return rc;
 }
 
+/* If root makes the file, as in `batchaid restore`, the account of the service must be able to open
+ * the file later. */
+static int open_lock(const struct state *s)
+{
+    int fd = open(s->lock, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST)
+        return open(s->lock, O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        (void)!fs_give_to_owner(fd, s->dir); /* or it stays root's, who can use it */
+    return fd;
+}
+
 static int lock_file(const struct state *s, struct state_lock *out, struct err *e)
 {
-    int fd = out->file = open(s->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = out->file = open_lock(s);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", s->lock);
     if (take_lock(fd) < 0)

@@ -3,8 +3,10 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import stat
+import subprocess
 
 import pytest
 from support.browser import Browser, first, good, refused
@@ -27,6 +29,11 @@ def kept(own_daemon, tmp_path):
 
 def restore(d, copy, check=True):
     return d.tool("restore", str(copy), check=check)
+
+
+def give(folder, account):
+    for path in [folder, *folder.rglob("*")]:
+        shutil.chown(path, account)
 
 
 def put_back(d, place, copy):
@@ -177,6 +184,24 @@ def test_a_copy_comes_into_a_state_directory_without_a_database(kept):
     d.start()
     (place.share() / "go").touch()
     place.job_at("runs").succeed()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root restores for another account")
+def test_what_root_restores_belongs_to_the_account_of_the_service(own_daemon, tmp_path):
+    d, copy = own_daemon(), tmp_path / "copy.db"
+    d.tool("backup", str(copy))
+    d.stop()
+    give(d.state_dir, "nobody")
+    (d.state_dir / "lock").unlink()
+    restore(d, copy)
+    made = [d.state_dir / name for name in ("batchaid.db", "lock")]
+    assert [(p.owner(), stat.S_IMODE(p.stat().st_mode)) for p in made] == [("nobody", 0o600)] * 2
+    give(tmp_path, "nobody")
+    argv = [d.program, "backup", "--state-dir", d.state_dir, tmp_path / "again.db"]
+    done = subprocess.run(argv, user="nobody", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    give(d.state_dir, "root")
+    d.start()
 
 
 @pytest.mark.parametrize("how", ["missing", "empty"])
