@@ -39,7 +39,9 @@ struct packages {
     struct keep *keeps; /* archives that are being kept */
     bool sweep_wanted, sweeping;
     bool stopping, lane_gone;
-    uint64_t next; /* number of the next unfinished file */
+    uint64_t next;         /* number of the next unfinished file */
+    int64_t wall_ahead_us; /* difference of the clocks at the start */
+    struct loop_timer *daily;
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
@@ -297,12 +299,25 @@ struct file_place packages_place(const struct packages *p, struct arena *a, cons
     return (struct file_place){arena_strdup(a, p->dir), arena_concat(a, hash, SUFFIX)};
 }
 
-/* --- files without a row --- */
+/* --- files without a row ---------------------------------------------------------------------- */
+
+/* As files in `.aside` of an account (storage/shares/aside.c): a file is marked at first, and
+ * removed a week later, so a database that was replaced by its backup keeps its archives for some
+ * days. */
+#define MARK           S_ISVTX
+#define SWEEP_EVERY_US (INT64_C(24) * 3600 * 1000000)
+#define SWEEP_AFTER_US (7 * SWEEP_EVERY_US)
+
+struct package_name {
+    char hash[PACKAGE_HASH];
+    bool is_named; /* by a row */
+};
 
 struct package_names {
     struct packages *p;
-    char (*hash)[PACKAGE_HASH];
+    struct package_name *items;
     size_t n;
+    int64_t before_us; /* files that were marked before this instant are removed */
 };
 
 static void list_names(void *ctx)
@@ -314,22 +329,36 @@ static void list_names(void *ctx)
         if (n != PACKAGE_HASH - 1 + strlen(SUFFIX) ||
             strcmp(x->d_name + n - strlen(SUFFIX), SUFFIX) != 0)
             continue;
-        l->hash = xrealloc(l->hash, (l->n + 1) * sizeof *l->hash);
-        memcpy(l->hash[l->n], x->d_name, PACKAGE_HASH - 1);
-        l->hash[l->n++][PACKAGE_HASH - 1] = '\0';
+        l->items = xrealloc(l->items, (l->n + 1) * sizeof *l->items);
+        struct package_name *item = &l->items[l->n++];
+        *item = (struct package_name){.is_named = false};
+        memcpy(item->hash, x->d_name, PACKAGE_HASH - 1);
     }
     if (d)
         closedir(d);
 }
 
-static void remove_names(void *ctx)
+static void end_name(const struct package_name *item, const char *path, int64_t before_us)
+{
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return;
+    mode_t mode = st.st_mode & 07777;
+    bool is_marked = (mode & MARK) != 0;
+    if (item->is_named == is_marked)
+        (void)!chmod(path, is_marked ? mode & ~(mode_t)MARK : mode | MARK); /* or it stays */
+    else if (is_marked && st.st_ctim.tv_sec < before_us / INT64_C(1000000))
+        unlink(path);
+}
+
+static void end_names(void *ctx)
 {
     const struct package_names *l = ctx;
     for (size_t i = 0; i < l->n; i++) {
         char name[NAME_SIZE];
-        snprintf(name, sizeof name, "%s" SUFFIX, l->hash[i]);
+        snprintf(name, sizeof name, "%s" SUFFIX, l->items[i].hash);
         char *path = fs_join(l->p->dir, name);
-        unlink(path);
+        end_name(&l->items[i], path, l->before_us);
         free(path);
     }
 }
@@ -339,42 +368,46 @@ static void swept(void *ctx, enum loop_work_end how)
     struct package_names *l = ctx;
     struct packages *p = l->p;
     (void)how;
-    free(l->hash);
+    free(l->items);
     free(l);
     p->sweeping = false;
     go_on(p);
 }
 
-/* Removes the names that a row uses, so that only unused files are left. */
-static void only_unused(struct package_names *l)
+static int ask_rows(struct package_names *l)
 {
-    size_t kept = 0;
     for (size_t i = 0; i < l->n; i++) {
         struct err e;
         int64_t n = 0;
-        if (st_batch_package_of_hash(l->p->c.storage, l->hash[i], &n, &e) < 0 || n > 0)
-            continue;
-        memmove(l->hash[kept++], l->hash[i], PACKAGE_HASH);
+        if (st_batch_package_of_hash(l->p->c.storage, l->items[i].hash, &n, &e) < 0)
+            return -1;
+        l->items[i].is_named = l->items[i].is_named || n > 0;
     }
-    l->n = kept;
+    return 0;
 }
 
 static void listed(void *ctx, enum loop_work_end how)
 {
     struct package_names *l = ctx;
     bool again = l->p->keeps != NULL;
-    if (how == LOOP_WORK_DONE && !again)
-        only_unused(l);
     l->p->sweep_wanted = l->p->sweep_wanted || again;
-    if (how == LOOP_WORK_DONE && !again && loop_work(l->p->lane, remove_names, swept, l))
+    if (how == LOOP_WORK_DONE && !again && ask_rows(l) == 0 &&
+        loop_work(l->p->lane, end_names, swept, l))
         return;
     swept(l, how);
+}
+
+/* The wall clock without any steps forward since the start. */
+static int64_t steady_wall(const struct packages *p)
+{
+    int64_t steady = loop_mono_us(p->c.loop) + p->wall_ahead_us, wall = loop_wall_us(p->c.loop);
+    return steady < wall ? steady : wall;
 }
 
 static void sweep(struct packages *p)
 {
     struct package_names *l = xcalloc(1, sizeof *l);
-    l->p = p;
+    *l = (struct package_names){.p = p, .before_us = steady_wall(p) - SWEEP_AFTER_US};
     p->sweep_wanted = false;
     p->sweeping = loop_work(p->lane, list_names, listed, l);
     if (!p->sweeping)
@@ -385,6 +418,13 @@ void packages_sweep(struct packages *p)
 {
     p->sweep_wanted = true;
     go_on(p);
+}
+
+static void sweep_daily(void *ctx)
+{
+    struct packages *p = ctx;
+    loop_timer_start(p->daily, loop_mono_us(p->c.loop) + SWEEP_EVERY_US);
+    packages_sweep(p);
 }
 
 /* --- start and end --- */
@@ -438,7 +478,9 @@ struct packages *packages_create(const struct packages_config *c)
     p->c.dir = p->dir;
     p->lane = loop_lane_create(c->loop, "packages", 1, QUEUE);
     remove_unfinished(p->dir);
-    sweep(p);
+    p->wall_ahead_us = loop_wall_us(c->loop) - loop_mono_us(c->loop);
+    p->daily = loop_timer_create(c->loop, sweep_daily, p);
+    sweep_daily(p);
     return p;
 }
 
@@ -455,5 +497,6 @@ void packages_stop(struct packages *p, void (*stopped)(void *ctx), void *ctx)
     p->stopping = true;
     p->stopped = stopped;
     p->stopped_ctx = ctx;
+    loop_timer_destroy(p->daily);
     loop_lane_close(p->lane, LOOP_LANE_DROP, PATIENCE_US, lane_closed, p);
 }

@@ -7,8 +7,8 @@
  *
  *   packages_keep(): copy -> sum -> rename to HASH.zip -> callback, which writes the row
  *
- * A file without a row is removed (packages_sweep()), but never during a keep, because its row is
- * not written yet.
+ * A file without a row is marked, and removed a week later (packages_sweep(), also daily), but
+ * never during a keep, because its row is not written yet.
  */
 #ifndef STORAGE_PACKAGES_PACKAGES_H
 #define STORAGE_PACKAGES_PACKAGES_H
@@ -56,7 +56,7 @@ void packages_keep_bytes(struct packages *p, char *bytes, size_t n, package_keep
 
 /* The place of the archive with this hash; in the arena. */
 struct file_place packages_place(const struct packages *p, struct arena *a, const char *hash);
-/* Schedules the removal of archives without a row. */
+/* Schedules a look for archives without a row. */
 void packages_sweep(struct packages *p);
 
 #endif

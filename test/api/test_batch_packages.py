@@ -2,6 +2,7 @@
 """Applications of Batch accounts, and their packages, through Azure Resource Manager."""
 
 import io
+import stat
 import zipfile
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,11 +10,13 @@ import pytest
 from support.accounts import Accounts
 from support.batch_packages import packaged, upload
 from support.batch_rm import DOCUMENTED, RM_VERSION
+from support.failing import clock  # noqa: F401 (fixture)
 from support.people import READER, Person
 from support.waiting import wait_for
 from support.world import instant
 
 FLAT = "2017-09-01"
+WEEK = 8 * 24 * 3600  # seconds, and a day more
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +51,12 @@ def package(batch, account, app, version, data, **more):
 
 def kept(daemon):
     return sorted(p.name for p in (daemon.state_dir / "packages").iterdir())
+
+
+def marked(daemon):
+    """No package names them; they go after a week."""
+    folder = daemon.state_dir / "packages"
+    return [name for name in kept(daemon) if (folder / name).stat().st_mode & stat.S_ISVTX]
 
 
 # --- applications -----------------------------------------------------------------------------------
@@ -161,8 +170,8 @@ def test_an_application_with_packages_stays(batch, account):
     batch.call("DELETE", path, expect=200)
 
 
-def test_a_deleted_package_leaves_nothing(own_daemon):
-    d = own_daemon()
+def test_a_deleted_package_leaves_nothing(own_daemon, clock):
+    d = own_daemon(environment=clock.environment)
     b = packaged(d)
     name, account = b.store_name, b.name
     same = archive(a="x")
@@ -172,14 +181,42 @@ def test_a_deleted_package_leaves_nothing(own_daemon):
     assert len(kept(d)) == 2
     b.call("DELETE", f"/{account}/applications/app/versions/1", expect=200)
     b.call("DELETE", f"/{account}/applications/other/versions/1", expect=200)
-    wait_for(lambda: len(kept(d)) == 1)
+    wait_for(lambda: len(marked(d)) == 1)
     blobs = d.state_dir / "storage" / name / "blobs"
     assert sorted(p.name for p in blobs.glob("app-*/*")) == ["2"]
+    clock.go_on(WEEK)
     d.restart()
-    assert len(kept(d)) == 1
+    wait_for(lambda: len(kept(d)) == 1, what="the archive that no package names goes after a week")
+    assert not marked(d)
+    clock.set(-WEEK)  # requests have tokens
+    d.restart()
     b.follow(b.delete(account))
     d.restart()
-    wait_for(lambda: kept(d) == [])
+    wait_for(lambda: len(marked(d)) == 1)
+    clock.go_on(WEEK)
+    d.session().close()  # the daemon closes connections that are silent for so long
+    asked = lambda: d.call("GET", "/subscriptions", validate=False)  # a request lets it look at its clock
+    wait_for(lambda: asked() and kept(d) == [], what="a daily look at all archives")
+    clock.set(-WEEK)
+    d.session().close()
+
+
+def test_a_restore_that_is_undone_has_its_archives(own_daemon, tmp_path):
+    """The older copy does not name the archive, and it is kept for some days."""
+    d = own_daemon()
+    b = packaged(d)
+    copy = tmp_path / "copy.db"
+    d.tool("backup", str(copy))
+    package(b, b.name, "app", "1", archive(a="x"), expect=200)
+    (name,) = kept(d)
+    for database, are_marked in ((copy, [name]), (d.state_dir / "batchaid.db.before", [])):
+        d.stop()
+        d.tool("restore", str(database))
+        d.start()
+        wait_for(lambda: marked(d) == are_marked)  # noqa: B023
+        assert kept(d) == [name]
+    version = f"/{b.name}/applications/app/versions/1"
+    assert b.call("GET", version, expect=200).json["properties"]["state"] == "Active"
 
 
 def test_an_archive_that_cannot_be_removed_is_in_the_log(own_daemon):
