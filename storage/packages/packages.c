@@ -38,6 +38,7 @@ struct packages {
     char *dir;
     struct keep *keeps; /* archives that are being kept */
     bool sweep_wanted, sweeping;
+    struct package_names *asked; /* it waits for on_durable(); NULL: none does */
     bool stopping, lane_gone;
     uint64_t next;         /* number of the next unfinished file */
     int64_t wall_ahead_us; /* difference of the clocks at the start */
@@ -314,7 +315,7 @@ struct package_name {
 };
 
 struct package_names {
-    struct packages *p;
+    struct packages *p; /* NULL: the daemon stops, and only on_durable() has this */
     struct package_name *items;
     size_t n;
     int64_t before_us; /* files that were marked before this instant are removed */
@@ -363,13 +364,18 @@ static void end_names(void *ctx)
     }
 }
 
+static void names_free(struct package_names *l)
+{
+    free(l->items);
+    free(l);
+}
+
 static void swept(void *ctx, enum loop_work_end how)
 {
     struct package_names *l = ctx;
     struct packages *p = l->p;
     (void)how;
-    free(l->items);
-    free(l);
+    names_free(l);
     p->sweeping = false;
     go_on(p);
 }
@@ -386,15 +392,33 @@ static int ask_rows(struct package_names *l)
     return 0;
 }
 
+/* Called when the removal of the files' last row is on disk, so that no power cut brings a row
+ * back. */
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct package_names *l = ctx;
+    struct packages *p = l->p;
+    if (!p) {
+        names_free(l);
+        return;
+    }
+    p->asked = NULL;
+    p->sweep_wanted = p->sweep_wanted || p->keeps;
+    if (!why && !p->keeps && ask_rows(l) == 0 && loop_work(p->lane, end_names, swept, l))
+        return;
+    swept(l, LOOP_WORK_DROPPED);
+}
+
 static void listed(void *ctx, enum loop_work_end how)
 {
     struct package_names *l = ctx;
-    bool again = l->p->keeps != NULL;
-    l->p->sweep_wanted = l->p->sweep_wanted || again;
-    if (how == LOOP_WORK_DONE && !again && ask_rows(l) == 0 &&
-        loop_work(l->p->lane, end_names, swept, l))
-        return;
-    swept(l, how);
+    struct packages *p = l->p;
+    if (how == LOOP_WORK_DONE && !p->stopping && ask_rows(l) == 0) {
+        p->asked = l;
+        st_when_durable(p->c.storage, on_durable, l);
+    } else {
+        swept(l, how);
+    }
 }
 
 /* The wall clock without any steps forward since the start. */
@@ -498,5 +522,7 @@ void packages_stop(struct packages *p, void (*stopped)(void *ctx), void *ctx)
     p->stopped = stopped;
     p->stopped_ctx = ctx;
     loop_timer_destroy(p->daily);
+    if (p->asked)
+        p->asked->p = NULL;
     loop_lane_close(p->lane, LOOP_LANE_DROP, PATIENCE_US, lane_closed, p);
 }
