@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #define DNS_NAME_MAX 253
 
@@ -17,6 +18,13 @@ static inline bool is_dns_name(const char *s)
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
     return *s && *s != '-' && *s != '.' && !s[strspn(s, allowed)] && strlen(s) <= DNS_NAME_MAX;
+}
+
+/* Whether the name is localhost or below localhost: it means the client's own machine. */
+static inline bool is_local_name(const char *s)
+{
+    const char *dot = strrchr(s, '.');
+    return strcasecmp(dot ? dot + 1 : s, "localhost") == 0;
 }
 
 #endif

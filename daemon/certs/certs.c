@@ -362,7 +362,8 @@ void certs_pick(struct certs *c, const char *name, int64_t now_us, int64_t mono_
     struct shown *s = NULL;
     free_retired(c, mono_us);
     renew_own(c, now_us, mono_us);
-    if (c->site && *name && gnutls_x509_crt_check_hostname(c->site->first, name))
+    if (c->site && *name && !is_local_name(name) &&
+        gnutls_x509_crt_check_hostname(c->site->first, name))
         s = c->site;
     else if (is_ours(c, name) && !sans_have(&c->wanted, name))
         s = for_name(c, name, now_us, mono_us);

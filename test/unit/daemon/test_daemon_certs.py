@@ -230,11 +230,11 @@ class Site:
         config = folder / "c.yaml"
         config.write_text(f"tls: {{certificate: {folder}/site.pem, key: {folder}/site.key}}\n")
 
-    def sign(self, name="gpu-head.lab", ended=False):
+    def sign(self, name="gpu-head.lab", ended=False, more=""):
         f = self.folder
         done = openssl("req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", f / "site.key", "-subj", "/CN=x")
         (f / "csr").write_text(done.stdout)
-        (f / "ext").write_text(f"subjectAltName=DNS:{name},DNS:*.file.core.{name}\n")
+        (f / "ext").write_text(f"subjectAltName=DNS:{name},DNS:*.file.core.{name}{more}\n")
         done = openssl("x509", "-req", "-in", f / "csr", "-CA", self.authority, "-CAkey", f / "site-ca.key",
                        "-days", "-1" if ended else "30", "-extfile", f / "ext", "-out", f / "leaf.pem")
         assert done.returncode == 0, done.stderr
@@ -252,6 +252,17 @@ def test_the_sites_certificate_is_shown_for_its_names(serve, state, site):
     handshake(d.port, "mystor.file.core.gpu-head.lab", site.authority)
     handshake(d.port, "localhost", state / "ca.pem")
     handshake(d.port, "mystor.file.core.localhost", state / "ca.pem")
+
+
+def test_a_sites_certificate_that_names_localhost_leaves_localhost_to_the_daemon(serve, run, state, tmp_path):
+    site = Site(tmp_path / "own")
+    site.sign(more=",DNS:localhost,DNS:*.file.core.localhost")
+    d = serve("--config", site.folder / "c.yaml")
+    handshake(d.port, "gpu-head.lab", site.authority)
+    for name in ("localhost", "LOCALHOST", "mystor.file.core.localhost"):
+        handshake(d.port, name, state / "ca.pem")
+    done = run("reload", "--state-dir", "state")
+    assert (done.returncode, done.stdout) == (0, "nothing has changed\n"), done.stderr
 
 
 def test_the_sites_certificate_is_read_again_on_sighup(serve, site):
