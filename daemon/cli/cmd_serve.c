@@ -23,6 +23,7 @@
 #include "lib/arena.h"
 #include "lib/footprint.h"
 #include "lib/fs.h"
+#include "lib/jsontext.h"
 #include "lib/log_kept.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
@@ -293,9 +294,27 @@ static int check_testing(const struct options *o, struct err *e)
         return err_set(
             e, ERR_CONFIG, NULL,
             "$BATCHAID_TESTING alone has no effect; use the option: batchaid serve --testing");
-    return o->testing || !alone ? 0
-                                : err_set(e, ERR_CONFIG, NULL,
-                                          "%s needs --testing, and so does its variable", alone);
+    if (!o->testing && alone)
+        return err_set(e, ERR_CONFIG, NULL, "%s needs --testing, and so does its variable", alone);
+    if (o->seed && strcmp(o->seed, "-") == 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "--seed needs a file; send standard input with: batchaid seed -");
+    return 0;
+}
+
+/* Refuses texts that the file `endpoint`, which is JSON, cannot contain. */
+static int check_utf8(const struct options *o, struct err *e)
+{
+    char *path = absolute_config(o);
+    const char *key = o->testing ? getenv("BATCHAID_TESTING_KEY") : NULL;
+    bool path_fits = !path || jsontext_is_utf8(path, strlen(path));
+    bool key_fits = !key || jsontext_is_utf8(key, strlen(key));
+    free(path);
+    if (!path_fits)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "the name of the configuration file is not UTF-8; rename the file or its "
+                       "directory");
+    return key_fits ? 0 : err_set(e, ERR_CONFIG, NULL, "$BATCHAID_TESTING_KEY is not UTF-8");
 }
 
 int cmd_serve(const struct options *o)
@@ -304,7 +323,7 @@ int cmd_serve(const struct options *o)
     struct err e;
     struct state_lock lock = STATE_LOCK_NONE;
     struct ephemeral ephemeral = EPHEMERAL_NONE;
-    if (check_testing(o, &e) < 0 || load_config(o, &with.config, &e) < 0)
+    if (check_testing(o, &e) < 0 || check_utf8(o, &e) < 0 || load_config(o, &with.config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
     footprint_between(); /* frees memory that loading the program and its libraries took */
     int rc = o->ephemeral ? ephemeral_begin(o->state_dir, &ephemeral, &e) : 0;

@@ -115,6 +115,8 @@ def test_switches_for_tests_are_variables_too(tmp_path):
     [
         (["--testing"], {"BATCHAID_FAKE_NODES": "1"}, "$BATCHAID_FAKE_NODES: '1' is not a truth value; use true or false"),
         (["--testing"], {"BATCHAID_SEED": ""}, "$BATCHAID_SEED: --seed needs a value that is not empty"),
+        (["--testing"], {"BATCHAID_TESTING_KEY": "k\udcff"}, "$BATCHAID_TESTING_KEY is not UTF-8"),
+        (["--testing", "--seed", "-"], {}, "--seed needs a file; send standard input with: batchaid seed -"),
         ([], {"BATCHAID_STRICT": "true"}, "--strict needs --testing, and so does its variable"),
         ([], {"BATCHAID_TESTING": "true"}, "$BATCHAID_TESTING alone has no effect; use the option: batchaid serve --testing"),
     ],
@@ -122,6 +124,15 @@ def test_switches_for_tests_are_variables_too(tmp_path):
 def test_a_wrong_switch_is_refused(tmp_path, arguments, variables, said):
     done = serve(tmp_path, *arguments, **variables)
     assert done.returncode == 78 and said in done.stderr, done.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_configuration_file_whose_name_is_not_utf8_is_refused(tmp_path):
+    folder = tmp_path / "c\udcff"
+    folder.mkdir()
+    (folder / "c.yaml").write_text("{}\n")
+    done = serve(tmp_path, "--config", folder / "c.yaml")
+    assert done.returncode == 78 and "the name of the configuration file is not UTF-8" in done.stderr, done.stderr
     assert not (tmp_path / "state").exists()
 
 
