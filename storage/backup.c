@@ -52,20 +52,44 @@ static int discard(const char *path, struct err *e)
     return rc;
 }
 
-/* Makes a new file that only its owner can read, whatever the umask is; never replaces a file.
- * `dir` not NULL: the owner is the owner of this directory. */
+/* The lock of a copy that is being written. SQLite locks other bytes. */
+static struct flock first_byte(void)
+{
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+}
+
+static int refuse_if_written(const char *path, struct err *e)
+{
+    struct flock lk = first_byte();
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    bool is_written = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lk) == 0 && lk.l_type != F_UNLCK;
+    if (fd >= 0)
+        close(fd);
+    return is_written ? err_set(e, ERR_CONFIG, NULL,
+                                "another backup is writing %s; wait for its end, or name another "
+                                "file",
+                                path)
+                      : 0;
+}
+
+/* Makes a new file that only its owner can read, whatever the umask is; never replaces a file that
+ * is being written. `dir` not NULL: the owner is the owner of this directory. Returns the file,
+ * whose lock the caller keeps until the copy is complete; -1: err. */
 static int make_private(const char *path, const char *dir, struct err *e)
 {
-    if (discard(path, e) < 0)
+    struct flock lk = first_byte();
+    if (refuse_if_written(path, e) < 0 || discard(path, e) < 0)
         return -1;
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(e, ERR_STORAGE, "cannot make %s", path);
-    int rc = dir && fs_give_to_owner(fd, dir) < 0
-                 ? err_errno(e, ERR_STORAGE, "cannot give %s to the owner of %s", path, dir)
-                 : 0;
+    (void)!fcntl(fd, F_OFD_SETLK, &lk); /* some file systems have no locks */
+    if (!dir || fs_give_to_owner(fd, dir) == 0)
+        return fd;
+    err_errno(e, ERR_STORAGE, "cannot give %s to the owner of %s", path, dir);
+    unlink(path);
     close(fd);
-    return rc;
+    return -1;
 }
 
 /* `dir`: as in make_private(). Makes a copy that is either complete and on disk under its name, or
@@ -76,7 +100,8 @@ static int copy_to(const char *from, const char *to, const char *dir, const stru
     struct strbuf part = STRBUF_INIT;
     struct err also;
     strbuf_printf(&part, "%s.part", to);
-    int rc = make_private(part.s, dir, e);
+    int fd = make_private(part.s, dir, e);
+    int rc = fd < 0 ? -1 : 0;
     if (rc == 0)
         rc = st_sql_copy(from, part.s, told, e);
     if (rc == 0)
@@ -85,8 +110,10 @@ static int copy_to(const char *from, const char *to, const char *dir, const stru
         rc = err_errno(e, ERR_STORAGE, "cannot rename %s to %s", part.s, to);
     if (rc == 0)
         rc = sync_folder_of(to, e);
-    else
+    else if (fd >= 0)
         (void)discard(part.s, &also); /* *e has the reason of the first failure */
+    if (fd >= 0)
+        close(fd);
     strbuf_free(&part);
     return rc;
 }

@@ -59,3 +59,40 @@ DB_TEST(test_a_copy_is_of_the_instant_when_it_began_whatever_is_written_meanwhil
     sqlite3_close(made);
     sqlite3_close(t.db);
 }
+
+/* A second backup to the same file, which begins while the first is being written. */
+struct second {
+    struct fx *f;
+    const char *copy;
+    int times;
+};
+
+static void back_up_too(void *ctx, int64_t done, int64_t all)
+{
+    struct second *s = ctx;
+    struct err e = {0};
+    (void)done;
+    (void)all;
+    s->times++;
+    assert_int_equal(st_backup(s->f->db, s->copy, NULL, &e), -1);
+    assert_non_null(strstr(e.msg, "another backup is writing"));
+}
+
+DB_TEST(test_a_second_backup_to_the_same_file_leaves_the_first_alone)
+{
+    struct sqlite3 *db;
+    char copy[120];
+    snprintf(copy, sizeof copy, "%s/copy.db", f->dir);
+    struct second second = {.f = f, .copy = copy};
+    fx_flush(f);
+    assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
+    run(db, "CREATE TABLE big (b BLOB)");
+    for (int i = 0; i < ROWS; i++)
+        run(db, "INSERT INTO big VALUES (zeroblob(1 << 20))");
+    sqlite3_close(db);
+    ok(f, st_backup(f->db, copy, &(struct st_copying){back_up_too, &second}, &f->e));
+    assert_true(second.times >= 2);
+    assert_int_equal(sqlite3_open(copy, &db), SQLITE_OK);
+    assert_int_equal(count(db), ROWS);
+    sqlite3_close(db);
+}
