@@ -274,6 +274,20 @@ static int undo(struct storage *st, void *ctx, struct err *e)
     return rows_undo(ctx, e);
 }
 
+/* Called when the removal is on disk. If the disk is full, all rows and folders stay until the next
+ * start. */
+static void on_undone(void *ctx, const struct err *why)
+{
+    struct applying *p = ctx;
+    if (why) {
+        detach_undo(&p->detachment);
+        LOG_ERROR(p->r->config->log, "testing.seed_not_undone", LF_STR("why", why->msg));
+    }
+    batchai_wake_detachments(p->seed->arm.front);
+    sched_gate_opened(p->seed->arm.sched);
+    enter(p, APPLYING_OVER);
+}
+
 static void undo_all(struct applying *p)
 {
     struct err e;
@@ -282,13 +296,10 @@ static void undo_all(struct applying *p)
                                         .storage_dir = p->seed->storage_dir,
                                         .now_us = p->r->now_us,
                                         .vaults_after = p->vaults_before};
-    if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0) {
-        detach_undo(&p->detachment);
-        LOG_ERROR(p->r->config->log, "testing.seed_not_undone", LF_STR("why", e.msg));
-    }
-    batchai_wake_detachments(p->seed->arm.front);
-    sched_gate_opened(p->seed->arm.sched);
-    enter(p, APPLYING_OVER);
+    if (st_tx(p->seed->arm.storage, "seed undone", undo, p, &e) < 0)
+        on_undone(p, &e);
+    else
+        st_when_durable(p->seed->arm.storage, on_undone, p);
 }
 
 static REPLIED refuse(struct applying *p)
