@@ -444,10 +444,15 @@ void packages_sweep(struct packages *p)
     go_on(p);
 }
 
+static void wait_a_day(struct packages *p)
+{
+    loop_timer_start(p->daily, loop_mono_us(p->c.loop) + SWEEP_EVERY_US);
+}
+
 static void sweep_daily(void *ctx)
 {
     struct packages *p = ctx;
-    loop_timer_start(p->daily, loop_mono_us(p->c.loop) + SWEEP_EVERY_US);
+    wait_a_day(p);
     packages_sweep(p);
 }
 
@@ -504,7 +509,8 @@ struct packages *packages_create(const struct packages_config *c)
     remove_unfinished(p->dir);
     p->wall_ahead_us = loop_wall_us(c->loop) - loop_mono_us(c->loop);
     p->daily = loop_timer_create(c->loop, sweep_daily, p);
-    sweep_daily(p);
+    wait_a_day(p);
+    sweep(p);
     return p;
 }
 
