@@ -183,6 +183,7 @@ static int purged(struct shares *sh, const struct share *s, struct folder_work *
     return st_share_remove(sh->c.storage, s->id, e);
 }
 
+/* 1: the share was marked as deleting meanwhile; its reconciler goes on. */
 static int finish(struct share_pending *p, struct folder_work *w, struct err *e)
 {
     static int (*const ends[])(struct shares *, const struct share *, struct folder_work *,
@@ -192,12 +193,13 @@ static int finish(struct share_pending *p, struct folder_work *w, struct err *e)
     struct share s;
     arena_init(&a);
     int rc = st_share_by_id(p->sh->c.storage, &a, p->id, &s, e);
-    if (rc == 1 && s.state == p->from)
-        rc = ends[w->task](p->sh, &s, w, e);
-    else if (rc == 1) /* the share was marked as deleting meanwhile */
+    bool marked = rc == 1 && s.state != p->from;
+    if (marked)
         wake(p->sh->c.wakes, &woken_share, p->id);
+    else if (rc == 1)
+        rc = ends[w->task](p->sh, &s, w, e);
     arena_free(&a);
-    return rc < 0 ? -1 : 0;
+    return rc < 0 ? -1 : marked;
 }
 
 static void end_work(struct share_pending *p, const struct err *why)
@@ -212,10 +214,11 @@ static void end_work(struct share_pending *p, const struct err *why)
         share_settle(&sh->shares, id, why);
         return;
     }
-    if (finish(p, w, &e) < 0) {
+    int rc = finish(p, w, &e);
+    if (rc < 0) {
         LOG_ERROR(sh->c.log, "share.not_written", LF_INT("share_id", id), LF_STR("why", e.msg));
         wake_at(sh->c.wakes, &woken_share, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
-    } else {
+    } else if (rc == 0) {
         if (w->failed) /* the log has the place of the folder */
             err_set(&e, ERR_IO, NULL,
                     "The folder cannot be used; the daemon's log has the reason.");
@@ -302,6 +305,10 @@ static void reconcile_share(void *ctx, int64_t id)
         wake_at(sh->c.wakes, &woken_share, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else if (rc == 1 && s.state == SHARE_MAKING) {
         begin(sh, &s, FOLDER_MAKE);
+    } else if (rc == 1 && s.state == SHARE_DELETING && p && p->want == SHARE_THERE) {
+        err_set(&e, ERR_BEING_DELETED, NULL, "%s is being deleted.", s.name);
+        share_settle(&sh->shares, id, &e);
+        wake(sh->c.wakes, &woken_share, id);
     } else if (rc == 1 && s.state == SHARE_DELETING && is_held_up(sh, &a, &s)) {
         share_settle(&sh->shares, id, NULL);
     } else if (rc == 1 && s.state == SHARE_DELETING) {
@@ -367,7 +374,8 @@ static void purge_pass(void *ctx, int64_t id)
 
 /* --- accounts --------------------------------------------------------------------------------- */
 
-/* Wakes the shares of an account that is being deleted; when it has none, removes its row. 1:
+/* Wakes the shares of an account that is being deleted; when it has none, removes its row. Marks
+ * the shares again, because an earlier daemon let clients make shares after the first mark. 1:
  * removed; 0: it still has shares; 2: it is not being deleted; -1: err. */
 static int end_account(struct shares *sh, struct arena *a, int64_t id, struct err *e)
 {
@@ -379,7 +387,8 @@ static int end_account(struct shares *sh, struct arena *a, int64_t id, struct er
         return rc < 0 ? -1 : 1;
     if (s.prov_state != PROV_DELETING)
         return 2;
-    if (st_share_ids_of(sh->c.storage, a, id, &ids, &n, e) < 0)
+    if (st_mark_deleting(sh->c.storage, RES_STORAGE_ACCOUNT, id, wakes_wall(sh->c.wakes), e) < 0 ||
+        st_share_ids_of(sh->c.storage, a, id, &ids, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         wake(sh->c.wakes, &woken_share, ids[i]);
@@ -440,12 +449,28 @@ static int refuse_taken(struct shares *sh, const struct share *s, struct err *e)
     return rc == 0 ? 0 : -1;
 }
 
+static int check_account(struct shares *sh, const struct share *s, struct err *e)
+{
+    struct arena a;
+    struct storage_account account;
+    arena_init(&a);
+    int rc = st_account_by_id(sh->c.storage, &a, s->account_id, &account, e);
+    if (rc == 0)
+        err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "The storage account %s has been deleted.",
+                s->account);
+    if (rc == 1 && account.prov_state == PROV_DELETING)
+        rc = err_set(e, ERR_BEING_DELETED, NULL, "The storage account %s is being deleted.",
+                     s->account);
+    arena_free(&a);
+    return rc == 1 ? 0 : -1;
+}
+
 int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,
                 struct err *e)
 {
     struct share row = *s;
     int64_t id;
-    if (refuse_taken(sh, s, e) < 0)
+    if (check_account(sh, s, e) < 0 || refuse_taken(sh, s, e) < 0)
         return -1;
     row.state = SHARE_MAKING;
     row.etag = st_next_etag(0, now_us);

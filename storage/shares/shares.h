@@ -73,7 +73,8 @@ typedef void (*shares_done)(void *ctx, const struct err *why);
 
 /* Makes a share with the account, name, kind and properties of `s`; this sets its state, etag and
  * instants. ERR_CONFLICT: the name is taken; ERR_BEING_DELETED: its folder is still being moved
- * away. If the folder cannot be made the row is removed again, and `cb` gets the reason. */
+ * away, or its account is being deleted; ERR_RESOURCE_NOT_FOUND: the account is gone. If the folder
+ * cannot be made the row is removed again, and `cb` gets the reason. */
 int shares_make(struct shares *sh, const struct share *s, int64_t now_us, shares_done cb, void *ctx,
                 struct err *e) MUST_CHECK;
 /* Calls back when a share in state MAKING is complete. */

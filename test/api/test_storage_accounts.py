@@ -498,6 +498,34 @@ def test_a_group_goes_with_its_accounts(daemon, temporary):
         other.account(name)
 
 
+@pytest.mark.parametrize("whole_group", [False, True], ids=["account", "group"])
+def test_an_account_goes_though_a_client_makes_containers(daemon, temporary, whole_group):
+    mine = Accounts(daemon).make()
+    temporary(mine)
+    name = mine.account()
+    for i in range(10):
+        mine.share(name, f"box{i}", kind="blobs")
+    may = {"signedServices": "b", "signedResourceTypes": "c", "signedPermission": "c", "signedExpiry": "2099-01-01T00:00:00Z"}
+    signature = mine.call("POST", f"/{name}/ListAccountSas", may, expect=200).json["accountSasToken"]
+    host = {"Host": f"{name}.blob.core.localhost:{daemon.port}"}
+    answers = []
+
+    def make_containers():
+        while len(answers) < 1000 and (not answers or answers[-1].status == 201):
+            path = f"/late{len(answers)}?restype=container&{signature}"
+            answers.append(daemon.call("PUT", path, headers=host, token="", api_version=None, validate=False))
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        maker = pool.submit(make_containers)
+        wait_for(lambda: answers, 30, "a container")
+        mine.remove() if whole_group else mine.delete(name)
+        maker.result(60)
+    refused = (answers[-1].status, answers[-1].headers["x-ms-error-code"])
+    assert refused in ((404, "ResourceNotFound"), (409, "ContainerBeingDeleted"))
+    other = temporary(Accounts(daemon).make())
+    wait_for(lambda: other.put(name, expect=(202, 409)).status == 202, 30, "the name to be free")
+
+
 def test_an_account_cannot_be_made_in_a_group_that_goes(accounts):
     reply = Accounts(accounts.daemon, fresh("never")).put(account_name(), expect=404)
     assert reply.code == "ResourceGroupNotFound"

@@ -296,6 +296,9 @@ static int find_account(struct request *r, struct grant *g, struct err *e)
         return err_set(
             e, AZSTORAGE_NO_ACCOUNT, NULL,
             "There is no storage account '%.60s'; 'az storage account create' creates it.", name);
+    if (rc > 0 && g->account.prov_state == PROV_DELETING)
+        return err_set(e, AZSTORAGE_NO_ACCOUNT, NULL,
+                       "The storage account '%.60s' is being deleted.", name);
     if (rc > 0 && is_being_created(r, &g->account))
         return err_set(e, AZSTORAGE_NO_ACCOUNT, NULL,
                        "The storage account '%.60s' is still being created (strict mode).", name);

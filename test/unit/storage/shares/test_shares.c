@@ -307,6 +307,62 @@ ROOM_TEST(an_account_goes_with_all_it_has)
     assert_int_equal(shares_delete_account(w->shares, w->account, T0, on_done, &a, &w->f->e), -1);
 }
 
+ROOM_TEST(an_account_that_goes_gets_no_new_share)
+{
+    struct answer a = {0};
+    struct storage_account acct;
+    assert_int_equal(make(w, "one"), ERR_NONE);
+    ok(w->f, shares_delete_account(w->shares, w->account, T0 + 1, on_done, &a, &w->f->e));
+    assert_int_equal(make(w, "late"), ERR_BEING_DELETED);
+    wait_for(w, &a);
+    assert_int_equal(a.code, ERR_NONE);
+    assert_int_equal(make(w, "late"), ERR_RESOURCE_NOT_FOUND);
+    assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "acct", &acct, &w->f->e), 0);
+}
+
+/* Its folder is not there yet, or a worker is making it. */
+ROOM_TEST(a_share_is_not_made_in_an_account_that_goes_meanwhile)
+{
+    for (int turns = 0; turns < 4; turns++) {
+        struct answer made = {0}, gone = {0};
+        const struct share s = named(w, "data");
+        ok(w->f, shares_make(w->shares, &s, T0, on_done, &made, &w->f->e));
+        for (int i = 0; i < turns && !made.told; i++) {
+            wakes_turn(w->wakes);
+            st_turn_end(w->f->st);
+            uv_run(&w->f->loop, UV_RUN_NOWAIT);
+        }
+        bool was_made = made.told;
+        ok(w->f, shares_delete_account(w->shares, w->account, T0 + 1, on_done, &gone, &w->f->e));
+        wait_for(w, &made);
+        wait_for(w, &gone);
+        assert_int_equal(made.code, was_made ? ERR_NONE : ERR_BEING_DELETED);
+        assert_int_equal(gone.code, ERR_NONE);
+        assert_false(there(w, "acct/files/data"));
+        w->account = fx_add_storage_account(w->f, w->f->group, "acct");
+    }
+}
+
+/* An earlier daemon made shares in an account after the account was marked. */
+ROOM_TEST(an_account_goes_though_a_share_came_after_the_mark)
+{
+    struct storage_account acct;
+    int rc = 1;
+    assert_int_equal(make(w, "one"), ERR_NONE);
+    ok(w->f, st_turn_begin(w->f->st, &w->f->e));
+    ok(w->f, st_exec(w->f->st, "UPDATE storage_account SET prov_state = 5 WHERE name = 'acct'",
+                     "mark", &w->f->e));
+    crash(w, DAY_US);
+    go_on(w);
+    wake(w->wakes, &woken_account, w->account);
+    for (int i = 0; i < 20000 && rc == 1; i++) {
+        turn(w);
+        rc = st_account_by_name(w->f->st, &w->f->a, "acct", &acct, &w->f->e);
+    }
+    assert_int_equal(rc, 0);
+    assert_false(there(w, "acct/files/one"));
+}
+
 ROOM_TEST(what_is_rolled_back_is_said)
 {
     struct answer a = {0}, b = {0}, c = {0};
