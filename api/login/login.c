@@ -68,8 +68,8 @@ struct replied *login_failed(struct request *r, const char *name, const char *er
     return oauth_error(r, 401, error, description);
 }
 
-/* Continues after the comparison. Looks the principal up again, because it may have been removed
- * during the comparison. */
+/* Continues after the comparison. Looks the principal and the secret up again, because they may
+ * have been removed during the comparison. */
 static struct replied *known(struct secret_work *w)
 {
     struct login_attempt *t = w->ctx;
@@ -77,7 +77,11 @@ static struct replied *known(struct secret_work *w)
     struct principal who;
     struct err e;
     bool fits = t->object_id && w->n > 0 && w->fits < w->n;
-    int rc = fits ? d->find(d->ctx, t->object_id, &who, &e) : 0;
+    int rc = fits ? access_has_secret(aad_of(w->r)->access, t->object_id, t->keys[w->fits],
+                                      w->r->now_us, &e)
+                  : 0;
+    if (rc > 0)
+        rc = d->find(d->ctx, t->object_id, &who, &e);
     if (rc < 0)
         return reply_err(w->r, &e);
     return rc > 0 ? t->next(w->r, t->ctx, &who, t->keys[w->fits])

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/access/access.h"
 #include "api/http/form.h"
 #include "api/http/request.h"
 #include "api/login/codes.h"
@@ -58,13 +59,25 @@ static struct replied *missing(struct request *r, const char *what)
     return oauth_error(r, 400, "invalid_request", what);
 }
 
+static struct replied *login_is_over(struct request *r)
+{
+    return oauth_error(r, 400, "invalid_grant",
+                       "The login is over, or the password was reset. Log in again.");
+}
+
+/* Grants a token for a code, if the password that confirmed the code is still valid. */
 static struct replied *find_and_grant(struct request *r, const struct login_grant *login,
                                       const char *object_id)
 {
     const struct directory *d = r->config->directory;
+    const struct access *x = aad_of(r)->access;
     struct principal who;
     struct err e;
-    int rc = d->find(d->ctx, object_id, &who, &e);
+    int rc =
+        x && *login->key_id ? access_has_secret(x, object_id, login->key_id, r->now_us, &e) : 1;
+    if (rc <= 0)
+        return rc < 0 ? reply_err(r, &e) : login_is_over(r);
+    rc = d->find(d->ctx, object_id, &who, &e);
     if (rc == 0)
         return oauth_error(
             r, 400, "invalid_grant",
@@ -137,8 +150,7 @@ static struct replied *by_refresh(struct request *r, const struct token_client *
     if (rc < 0)
         return reply_err(r, &e);
     if (rc == 0 || strcmp(given.client_id, login->client_id) != 0)
-        return oauth_error(r, 400, "invalid_grant",
-                           "The login is over, or the password was reset. Log in again.");
+        return login_is_over(r);
     login->key_id = given.key_id;
     login->ends_us = given.ends_us;
     return login_grant(r, login, &given.who);

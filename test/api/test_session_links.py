@@ -3,12 +3,13 @@
 
 import subprocess
 from datetime import datetime, timedelta, timezone
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from support.browser import Browser, claims_of, first, good, lives, refused, user
 from support.daemon import BATCHAID
 from support.deep import DEEP
+from support.late_bodies import LateBody
 from support.people import READER
 from support.testing_fixtures import clock, tested  # noqa: F401
 from support.waiting import wait_for
@@ -117,15 +118,30 @@ def test_confirmed_codes_of_one_are_few_at_a_time(daemon, ada):
     assert statuses == [400] + 10 * [200]
 
 
-def test_a_code_of_an_old_password_is_worth_nothing(daemon, browser, ada):
+def test_a_code_of_an_old_password_is_worth_nothing(daemon, ada):
     """A login that was confirmed before the reset gives no login after it."""
-    device = daemon.session().post(f"{daemon.endpoint}/adfs/oauth2/devicecode", data={"client_id": "a-client"}, timeout=30).json()
+    program = {"client_id": "a-client", "redirect_uri": "http://localhost:1"}
+    device = daemon.session().post(f"{daemon.endpoint}/adfs/oauth2/devicecode", data=program, timeout=30).json()
     page = {"user_code": device["user_code"], "username": ada.name, "password": ada.password}
     assert daemon.session().post(device["verification_uri"], data=page, timeout=30).status_code == 200
+    called = daemon.session().post(f"{daemon.endpoint}/adfs/oauth2/authorize", data={**page, **program}, timeout=30, allow_redirects=False)
+    (code,) = parse_qs(urlsplit(called.headers["Location"]).query)["code"]
     daemon.call("POST", f"/batchaid/users/{ada.name}/reset", api_version=None, expect=200)
-    reply = ada.login(grant_type="device_code", device_code=device["device_code"])
-    assert reply.status == 400 or not reply.json.get("refresh_token") or (
-        ada.login(grant_type="refresh_token", refresh_token=reply.json["refresh_token"]).status == 400)  # fmt: skip
+    for by in ({"grant_type": "device_code", "device_code": device["device_code"]}, {"grant_type": "authorization_code", "code": code}):
+        reply = ada.login(**by, **program)
+        assert (reply.status, reply.error) == (400, "invalid_grant") and "password was reset" in reply.json["error_description"]
+
+
+def test_an_old_password_that_waits_to_be_compared_is_worth_nothing(daemon, ada):
+    """Passwords of one address are compared one after another: most of these logins wait while the password is reset."""
+    daemon.expect_log("login.failed")
+    form = urlencode({"grant_type": "password", "client_id": "x", "username": ada.name, "password": ada.password}).encode()
+    head = {"Content-Type": "application/x-www-form-urlencoded"}
+    logins = [LateBody(daemon, "POST", "/adfs/oauth2/token", head, form) for _ in range(12)]
+    for login in logins:
+        login.connection.send(login.last)
+    daemon.call("POST", f"/batchaid/users/{ada.name}/reset", api_version=None, expect=200)
+    assert 400 in [login.connection.getresponse().status for login in logins]
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
