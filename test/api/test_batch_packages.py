@@ -254,6 +254,20 @@ def test_updates_can_be_forbidden(batch, account):
     batch.call("PUT", f"{path}/versions/1", expect=200)
 
 
+def test_two_accounts_with_one_store_share_no_archive(batch, daemon):
+    accounts = [batch.account(**batch.auto) for _ in range(2)]
+    urls = []
+    for name in accounts:
+        batch.call("PUT", f"/{name}/applications/tool", expect=200)
+        urls.append(batch.call("PUT", f"/{name}/applications/tool/versions/1", expect=200).json["properties"]["storageUrl"])
+    assert upload(daemon, urls[0], archive(a="of the first")).status == 201
+    refused = batch.call("POST", f"/{accounts[1]}/applications/tool/versions/1/activate", {"format": "zip"}, expect=409)
+    assert refused.code == "ApplicationPackageBlobNotFound"
+    assert upload(daemon, urls[1], archive(a="of the second")).status == 201
+    batch.call("DELETE", f"/{accounts[1]}/applications/tool/versions/1", expect=200)
+    batch.call("POST", f"/{accounts[0]}/applications/tool/versions/1/activate", {"format": "zip"}, expect=200)
+
+
 def test_what_was_not_uploaded_cannot_be_activated(batch, account):
     path = f"/{account}/applications/app"
     batch.call("PUT", path, expect=200)

@@ -33,14 +33,17 @@
 
 /* --- the place of a package --- */
 
-/* "app-NAME-HASH": a valid container name, different for each application. */
-static const char *container_name(struct request *r, const char *application)
+/* "app-NAME-HASH": a valid container name, different for each application of each Batch account:
+ * two accounts may have the same auto-storage. */
+static const char *container_name(struct request *r, const struct application *x)
 {
     char hash[2 * HASH_BYTES + 1], part[NAME_PART + 2];
     unsigned char digest[HASH_BYTES];
-    const char *lower = arena_lower(&r->arena, application);
+    const char *lower = arena_lower(&r->arena, x->row.name);
+    const char *id = arena_concat(
+        &r->arena, arena_lower(&r->arena, batch_account_id(r, &x->account)), "/", lower);
     size_t n = 0;
-    crypto_generichash(digest, sizeof digest, (const unsigned char *)lower, strlen(lower), NULL, 0);
+    crypto_generichash(digest, sizeof digest, (const unsigned char *)id, strlen(id), NULL, 0);
     sodium_bin2hex(hash, sizeof hash, digest, sizeof digest);
     for (; *lower && n < NAME_PART; lower++)
         if (isalnum((unsigned char)*lower))
@@ -58,7 +61,7 @@ int package_place(struct request *r, const struct application *x, const char *ve
 {
     json_auto_t *doc = batch_account_doc(&x->account);
     int rc = find_auto_storage(r, doc, &out->store, e);
-    out->container = container_name(r, x->row.name);
+    out->container = container_name(r, x);
     out->blob = version;
     return rc;
 }
