@@ -254,6 +254,27 @@ def test_updates_can_be_forbidden(batch, account):
     batch.call("PUT", f"{path}/versions/1", expect=200)
 
 
+def test_a_version_keeps_its_content_where_updates_are_forbidden(batch, daemon, account):
+    """Not even by the URL of the first PUT, which lives for hours."""
+    path = f"/{account}/applications/app"
+    batch.call("PUT", path, {"properties": {"allowUpdates": False}}, expect=200)
+    url = batch.call("PUT", f"{path}/versions/1", expect=200).json["properties"]["storageUrl"]
+    for text in ("not yet active", "first"):
+        assert upload(daemon, url, archive(a_txt=text)).status == 201
+    activate = ("POST", f"{path}/versions/1/activate", {"format": "zip"})
+    batch.call(*activate, expect=200)
+    batch.call(*activate, expect=200)  # a client that repeats itself
+    before, active = kept(daemon), batch.call("GET", f"{path}/versions/1", expect=200).json
+    assert parse_qs(urlsplit(active["properties"]["storageUrl"]).query)["sp"] == ["r"]
+    assert upload(daemon, active["properties"]["storageUrl"], archive(a_txt="second")).status == 403
+    assert upload(daemon, url, archive(a_txt="second")).status == 201
+    assert batch.call(*activate, expect=409).code == "ApplicationPackageUpdateNotAllowed"
+    assert batch.call("GET", f"{path}/versions/1", expect=200).json["etag"] == active["etag"]
+    wait_for(lambda: kept(daemon) == before, 30, "the refused copy to be removed")
+    batch.call("PATCH", path, {"properties": {"allowUpdates": True}}, expect=200)
+    batch.call(*activate, expect=200)
+
+
 def test_two_accounts_with_one_store_share_no_archive(batch, daemon):
     accounts = [batch.account(**batch.auto) for _ in range(2)]
     urls = []
@@ -350,6 +371,24 @@ def test_the_daemon_stops_while_a_package_is_activated(own_daemon):
     d.restart()
     assert not [n for n in kept(d) if n.startswith("new-")]
     assert b.call("GET", f"/{account}/applications/app/versions/1", expect=200).json["properties"]["state"] == "Active"
+
+
+@pytest.mark.parametrize("end", ["store deleted", "store taken away"])
+def test_an_active_package_outlives_its_store(batch, end):
+    """Nodes have a copy of the daemon's."""
+    store = Accounts(batch.daemon, batch.group)
+    name = store.account()
+    account = batch.account(autoStorage={"storageAccountId": f"{store.path}/{name}"})
+    package(batch, account, "app", "1", archive(a="x"), expect=200)
+    if end == "store deleted":
+        store.delete(name)
+    else:
+        batch.call("PATCH", f"/{account}", {"properties": {"autoStorage": None}}, expect=200)
+    path = f"/{account}/applications/app/versions"
+    shown = batch.call("GET", f"{path}/1", expect=200).json
+    assert shown["properties"]["state"] == "Active" and "storageUrl" not in shown["properties"]
+    assert batch.call("GET", path, expect=200).json["value"] == [shown]
+    batch.call("DELETE", f"{path}/1", expect=200)
 
 
 def test_a_store_whose_keys_are_off_takes_no_packages(batch, account):

@@ -22,6 +22,8 @@ static int activate(struct request *r, struct application *x, struct batch_packa
 {
     if (find_package(r, x, p, e) < 0)
         return -1;
+    if (package_is_final(x, p) && strcmp(p->hash, kept->hash) != 0)
+        return package_refuse_update(x, e);
     p->format = "zip";
     p->hash = arena_strdup(&r->arena, kept->hash);
     p->size = kept->size;

@@ -37,6 +37,10 @@ json_t *package_facts(const struct request *r, const struct batch_package *p);
 
 REPLIED package_show(struct request *r, int status, const struct application *x,
                      const struct batch_package *p);
+/* Whether the content of a package stays: the package is active, and allowUpdates is false. */
+bool package_is_final(const struct application *x, const struct batch_package *p);
+/* BATCHRM_NO_UPDATES */
+int package_refuse_update(const struct application *x, struct err *e);
 
 /* The place of a package: the Batch account's auto-storage account, a container and a blob. */
 struct package_place {

@@ -78,13 +78,18 @@ int package_container(struct request *r, const struct package_place *at, struct 
 
 #define WRITE "Microsoft.Batch/batchAccounts/applications/versions/write"
 
+bool package_is_final(const struct application *x, const struct batch_package *p)
+{
+    return p->hash && !x->row.allow_updates;
+}
+
 /* The permissions that the URL gives: at most the caller's own on the version. NULL: err. */
-static const char *permissions_of(struct request *r, const struct application *x, const char *blob,
-                                  struct err *e)
+static const char *permissions_of(struct request *r, const struct application *x,
+                                  const struct batch_package *p, struct err *e)
 {
     const char *version = arena_concat(&r->arena, batch_account_id(r, &x->account),
-                                       "/applications/", x->row.name, "/versions/", blob);
-    int writes = arm_may_also(r, WRITE, version, e);
+                                       "/applications/", x->row.name, "/versions/", p->name);
+    int writes = package_is_final(x, p) ? 0 : arm_may_also(r, WRITE, version, e);
     return writes < 0 ? NULL : writes ? "rw" : "r";
 }
 
@@ -121,13 +126,18 @@ int package_check_keys(const struct package_place *at, struct err *e)
                    at->store.name);
 }
 
-/* Adds storageUrl and storageUrlExpiry, if the account permits signatures with its keys. */
-static int add_url(struct request *r, const struct application *x, const struct package_place *at,
+/* Adds storageUrl and storageUrlExpiry, if there is an auto-storage account that permits signatures
+ * with its keys. */
+static int add_url(struct request *r, const struct application *x, const struct batch_package *p,
                    json_t *facts, struct err *e)
 {
-    if (has_no_keys(at))
+    struct package_place at;
+    int rc = package_place(r, x, p->name, &at, e);
+    if (rc < 0)
+        return e->code == BATCHRM_NO_STORAGE_ACCOUNT || e->code == BATCHRM_NO_AUTO_STORAGE ? 0 : -1;
+    if (has_no_keys(&at))
         return 0;
-    const char *permissions = permissions_of(r, x, at->blob, e);
+    const char *permissions = permissions_of(r, x, p, e);
     char expiry[TIMEFMT_SIZE], made[SIGNATURE_SIZE];
     timefmt_seconds(r->now_us + URL_LIFE_US, expiry);
     struct sas sas = {.kind = SAS_OF_SERVICE};
@@ -135,12 +145,12 @@ static int add_url(struct request *r, const struct application *x, const struct 
     sas.field[SAS_RESOURCE_KIND] = "b";
     sas.field[SAS_PERMISSIONS] = permissions;
     sas.field[SAS_EXPIRY] = expiry;
-    if (!permissions || sign(r, at, &sas, made, e) < 0)
+    if (!permissions || sign(r, &at, &sas, made, e) < 0)
         return -1;
     struct strbuf url = STRBUF_INIT;
-    strbuf_printf(&url, "https://%s.blob.%s/%s/", at->store.name, request_suffix(r, "core."),
-                  at->container);
-    url_encode(&url, at->blob, 0);
+    strbuf_printf(&url, "https://%s.blob.%s/%s/", at.store.name, request_suffix(r, "core."),
+                  at.container);
+    url_encode(&url, at.blob, 0);
     strbuf_puts(&url, "?sv=" URL_SAS_VERSION "&sr=b&sig=");
     url_encode(&url, made, 0);
     strbuf_puts(&url, "&se=");
@@ -157,9 +167,8 @@ static int add_url(struct request *r, const struct application *x, const struct 
 static int render(struct request *r, const struct application *x, const struct batch_package *p,
                   struct strbuf *out, struct err *e)
 {
-    struct package_place at;
     json_auto_t *facts = package_facts(r, p), *over = NULL;
-    if (package_place(r, x, p->name, &at, e) < 0 || add_url(r, x, &at, facts, e) < 0)
+    if (add_url(r, x, p, facts, e) < 0)
         return -1;
     if (is_flat(r)) {
         over = json_incref(facts);
@@ -228,6 +237,14 @@ static int given_tags(struct request *r, const char **tags, struct err *e)
     return 0;
 }
 
+int package_refuse_update(const struct application *x, struct err *e)
+{
+    return err_set(e, BATCHRM_NO_UPDATES, NULL,
+                   "The application %s does not allow that its packages are uploaded again "
+                   "(allowUpdates is false).",
+                   x->row.name);
+}
+
 /* Stores the package as waiting for an upload. An existing package waits for an upload again; fails
  * if its application does not permit this. */
 static int put_row(struct request *r, const struct application *x, struct batch_package *p,
@@ -239,10 +256,7 @@ static int put_row(struct request *r, const struct application *x, struct batch_
         return -1;
     int rc = st_batch_package_get(st, &r->arena, x->row.id, name, p, e);
     if (rc > 0 && !x->row.allow_updates)
-        return err_set(e, BATCHRM_NO_UPDATES, NULL,
-                       "The application %s does not allow that its packages are uploaded again "
-                       "(allowUpdates is false).",
-                       x->row.name);
+        return package_refuse_update(x, e);
     if (rc < 0)
         return -1;
     if (rc == 0) {
