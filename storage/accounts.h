@@ -24,6 +24,9 @@ void st_account_forget_keys(struct account_keys *keys);
 /* ERR_CONFLICT if the name is taken, in any subscription. */
 int st_account_insert(struct storage *, const struct storage_account *s,
                       const struct account_keys *keys, int64_t *id, struct err *);
+/* Writes an account that moves to another group: ends the role assignments at its old path and
+ * below it. */
+int st_account_move(struct storage *, const struct storage_account *s, struct err *) MUST_CHECK;
 /* A getter. The caller wipes the keys after use (st_account_forget_keys()). */
 int st_account_keys(struct storage *, int64_t id, struct account_keys *out, struct err *);
 /* 1: the text (base64; NULL: none) is one of the account's keys; 0: it is not. */

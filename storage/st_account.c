@@ -119,6 +119,18 @@ int st_account_insert(struct storage *st, const struct storage_account *s,
     return rc;
 }
 
+static int move_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct storage_account *s = ctx;
+    return st_end_roles_of_account(st, s->id, e) < 0 ? -1 : st_account_update(st, s, e);
+}
+
+int st_account_move(struct storage *st, const struct storage_account *s, struct err *e)
+{
+    struct storage_account copy = *s;
+    return st_tx(st, "move storage account", move_in_tx, &copy, e);
+}
+
 int st_account_keys(struct storage *st, int64_t id, struct account_keys *out, struct err *e)
 {
     return get_keys(st, &storage_keys, id, out, e);

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 from support import cloud_spec
-from support.accounts import Accounts
+from support.accounts import Accounts, account_name
 from support.batch import Plane
 from support.batch_jobs import add_pool
 from support.batch_packages import packaged
@@ -23,6 +23,7 @@ BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
 BLOB_READER = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"
 READER_ROLE = "acdd72a7-3385-48ef-bd42-f606fba81ae7"
 ROOT = "/providers/Microsoft.Authorization"
+IMPLICIT = "batchaid-implicit"
 ASSIGNMENTS = cloud_spec.load(
     "authorization/2022-04-01", "authorization-RoleAssignmentsCalls.json", error="ErrorResponse"
 )
@@ -256,6 +257,25 @@ def test_a_role_ends_with_its_share_or_container(daemon, person, temporary):
     (number,) = (s["number"] for s in daemon.get("/batchaid/storage/deleted")["value"] if (s["account"], s["kind"]) == (name, "blobs"))
     daemon.call("POST", f"/batchaid/storage/deleted/{number}/restore", expect=200)
     assert (blobs_of(daemon, bob, name, "box"), blobs_of(daemon, bob, name, "box2")) == (403, 200)
+
+
+def test_a_role_at_an_account_of_a_mount_ends_when_somebody_creates_the_account(daemon, person, temporary):
+    """A later account of a mount has the old path."""
+    bob, accounts, name = person("none"), temporary(Accounts(daemon).make()), account_name()
+    implicit = Accounts(daemon, IMPLICIT)
+
+    def mount():
+        daemon.call("POST", "/batchaid/storage/shares", {"account": name, "kind": "blobs", "name": "box"}, expect=204)
+
+    mount()
+    for scope in ("", "/blobServices/default/containers/box"):
+        Roles(daemon, f"{implicit.path}/{name}{scope}").give(bob.id, BLOB_READER)
+    assert blobs_of(daemon, bob, name, "box") == 200
+    accounts.account(name)
+    assert not roles_of(daemon, bob) and blobs_of(daemon, bob, name, "box") == 403
+    accounts.delete(name)
+    mount()
+    assert blobs_of(daemon, bob, name, "box") == 403
 
 
 def test_a_role_ends_with_its_pool_application_package_or_certificate(daemon, person, temporary, tmp_path):

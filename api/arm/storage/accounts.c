@@ -36,7 +36,7 @@ static void fill(struct rm *m, struct storage_account *s)
 }
 
 /* A mount has created the account implicitly; now the client creates it explicitly. Moves the
- * account to the client's group; keys and contents stay. */
+ * account to the client's group; keys and contents stay, roles at the old path end. */
 static int adopt(struct rm *m, const struct storage_account *there, struct err *e)
 {
     struct storage_account s = *there;
@@ -47,7 +47,8 @@ static int adopt(struct rm *m, const struct storage_account *there, struct err *
     s.implicit = false;
     fill(m, &s);
     m->id = s.id;
-    return st_account_update(arm_of(m->r)->storage, &s, e);
+    return s.group_id == there->group_id ? st_account_update(arm_of(m->r)->storage, &s, e)
+                                         : st_account_move(arm_of(m->r)->storage, &s, e);
 }
 
 static int insert(struct rm *m, struct err *e)
