@@ -145,13 +145,15 @@ static const char *bearer_of(const struct request *r, struct err *e)
     return NULL;
 }
 
-/* Whether the first label of a host is the account. "ACCOUNT-secondary" is the same account, for
- * reading. */
-static bool is_account(const char *label, const char *account)
+/* Whether the first label of the request's host is the account or vault. For storage,
+ * "ACCOUNT-secondary" is the same account, for reading. */
+static bool is_account(const struct request *r, const char *account)
 {
     size_t n = strlen(account);
+    const char *label = r->label;
+    bool has_secondary = r->service->audiences & AUDIENCE_STORAGE;
     return strncasecmp(label, account, n) == 0 &&
-           (label[n] == '\0' || strcmp(label + n, "-secondary") == 0);
+           (label[n] == '\0' || (has_secondary && strcmp(label + n, "-secondary") == 0));
 }
 
 int auth_read(struct request *r, const char *token, struct authenticated *out, struct err *e)
@@ -187,7 +189,7 @@ int auth_check(struct request *r, struct err *e)
         return 0;
     if (!token || auth_read(r, token, &a, e) < 0)
         return -1;
-    if (a.account && r->label && !is_account(r->label, a.account))
+    if (a.account && r->label && !is_account(r, a.account))
         return bad_token(e, "it was issued for another account or vault");
     r->who = a.who;
     r->token_account = a.account;

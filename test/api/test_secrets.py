@@ -62,6 +62,15 @@ def test_a_token_must_be_for_vaults(safe, daemon):
     assert reply.status == 401
 
 
+def test_a_token_for_a_vault_opens_none_of_a_longer_name(daemon, vaults):
+    """The host ACCOUNT-secondary is an account's own for storage alone."""
+    name = vaults.vault(policy(me(daemon), secrets=["all"]))
+    vaults.vault(policy(me(daemon), secrets=["all"]), name=f"{name}-secondary")
+    token = daemon.token_reply(scope=f"{Safe(daemon, name).url}/.default").json["access_token"]
+    statuses = [Safe(daemon, one, token).call("GET", "/secrets").status for one in (name, f"{name}-secondary")]
+    assert statuses == [200, 401]
+
+
 def test_only_a_policy_opens_a_vault(daemon, vaults):
     name = vaults.vault(policy(YOU, **ALL))
     safe = Safe(daemon, name)
