@@ -187,6 +187,17 @@ def test_roles_that_are_not_given(daemon, sub, scope, guid, properties, code):
     assert reply.status in (400, 404) and reply.code == code, reply
 
 
+def test_a_slash_at_the_end_of_a_scope_is_none_of_its_name(daemon, person, own_place):
+    ada, group = person("none"), Roles(daemon, own_place.group_path)
+    slash = Roles(daemon, own_place.group_path + "%2F")
+    given = slash.give(ada.id)
+    assert given.status == 201 and given.json["properties"]["scope"] == own_place.group_path
+    for at in (slash, group):
+        assert at.call("GET", "/roleAssignments/" + given.json["name"]).json == given.json
+        assert [x for x in at.list() if x["name"] == given.json["name"]] == [given.json]
+    assert slash.take(given).json == given.json and group.take(given).status == 204
+
+
 def test_a_removed_users_roles_are_gone(daemon, sub, person):
     ada = person(READER)
     assert Roles(daemon, sub).list(f"principalId eq '{ada.id}'")

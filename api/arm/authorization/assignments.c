@@ -22,6 +22,13 @@ static const struct access *access_of(const struct request *r)
     return authorization_of(r)->access;
 }
 
+/* The scope in the path, as access_check_scope() stores it: without a slash at its end. */
+static const char *scope_of(struct request *r)
+{
+    size_t n = strlen(r->scope);
+    return n > 0 && r->scope[n - 1] == '/' ? arena_strndup(&r->arena, r->scope, n - 1) : r->scope;
+}
+
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
 static int kind_of(struct request *r, const char *object_id, const char **type, struct err *e)
@@ -126,7 +133,7 @@ struct replied *role_assignments_list(struct request *r)
 {
     struct err e;
     struct grants held;
-    struct assignments_look l = {.scope = r->scope};
+    struct assignments_look l = {.scope = scope_of(r)};
     if (read_filter(r, &l, &e) < 0 ||
         (!r->who->first && access_load(access_of(r), &r->arena, r->who, &held, &e) < 0))
         return reply_err(r, &e);
@@ -143,7 +150,7 @@ static int find(struct request *r, struct role_assignment *x, struct err *e)
 {
     int rc =
         st_role_assignment_get(access_of(r)->storage, &r->arena, request_param(r, "name"), x, e);
-    return rc > 0 ? strcasecmp(x->scope, r->scope) == 0 : rc;
+    return rc > 0 ? strcasecmp(x->scope, scope_of(r)) == 0 : rc;
 }
 
 struct replied *role_assignments_get(struct request *r)
