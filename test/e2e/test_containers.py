@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from support.containers import TOOLKIT, Registry
@@ -139,6 +140,48 @@ def test_a_private_image_is_pulled_once(place, cluster, registry):
     assert "pulled container image" in log and registry.password not in log
     second = place.job(cluster, "true", **right).succeeded()
     assert "is there" in second.read("execution.log") and "pulling" not in second.read("execution.log")
+
+
+def logins(registry):
+    """Where docker or podman runs that logs in on the registry, and where it keeps the login."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            argv = (process / "cmdline").read_bytes().split(b"\0")
+            if argv[1:2] != [b"login"] or registry.encode() not in argv:
+                continue
+            environment = dict(v.partition(b"=")[::2] for v in (process / "environ").read_bytes().split(b"\0"))
+            yield Path(os.readlink(process / "cwd")), Path(os.fsdecode(environment[b"DOCKER_CONFIG"]))
+        except OSError:
+            continue  # it has ended
+
+
+def test_a_login_is_where_the_jobs_account_can_neither_write_nor_rename(place, cluster):
+    """docker and podman start programs that the files of the login name, with the agent's rights."""
+    seen, owners = [], {}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        registry = f"127.0.0.1:{server.getsockname()[1]}"
+        server.settimeout(60)
+
+        def look():
+            asked, _ = server.accept()
+            with asked:
+                seen.extend(logins(registry))
+                for folder in (folder for pair in seen for one in pair for folder in (one, *one.parents)):
+                    owners[folder] = (folder.stat().st_uid, folder.stat().st_mode)
+            server.close()
+
+        looks = Thread(target=look)
+        looks.start()
+        source = {"image": f"{registry}/x:1", "serverUrl": registry, "credentials": {"username": "u", "password": "p"}}
+        job = place.job(cluster, "true", containerSettings={"imageSourceRegistry": source})
+        job.fail()
+        looks.join()
+    assert seen, "the login was seen"
+    root = place.daemon.state_dir
+    for folder, (owner, mode) in owners.items():
+        assert owner in (0, os.geteuid()), folder
+        assert not mode & 0o022 or mode & 0o1000, folder
+    wait_for(lambda: not list(root.rglob("*.login")), 20, "the login to go")
 
 
 # --- images as people have them: bash, an account, and its .bashrc ----------------------------------------------------

@@ -212,7 +212,7 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
     const struct task_spec task = {
         .id = run->id,
         .command_line = run->program,
-        .cwd = c->run_dir,
+        .cwd = c->root, /* the agent's programs begin where the run's account cannot write */
         .env = run->env->items,
         .n_env = run->env->n,
         .stdout_path = c->log_path,
@@ -265,9 +265,7 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
         .what = arena_printf(a, "start of a container of image %s", image_name(a, c)),
         .remedy = "the image needs /bin/sh, and the node a container runtime that works"};
     struct env v, w;
-    if (c->spec->narrow)
-        script_ask(sc, &make,
-                   REQUEST(make_dirs, .paths = &c->work_dir, .n_paths = 1, .as = c->user));
+    script_ask(sc, &make, REQUEST(make_dirs, .paths = &c->work_dir, .n_paths = 1, .as = c->user));
     if (is_scripted(c)) {
         *said = scripted_id(a, c);
         return;
@@ -410,6 +408,7 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     task->signal_command = signal_program;
     task->cgroups_path = arena_printf(a, "%s/containers/%s", c->root, c->name);
     task->files_as = c->user;
+    task->cwd = c->root;
     task->user = NULL; /* the command that calls the runtime runs as the agent */
     task->limits = (struct task_limits){0};
     /* The task needs no confinement, because the container hides the node's files from the run.

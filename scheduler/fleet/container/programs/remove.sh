@@ -14,6 +14,7 @@ ask() {
     return $rc
 }
 removed() {
+    rm -rf "$MARK.login"
     if ! id=$(ask "$S" ps -aq --filter name="$BATCHAI_CONTAINER\$"); then
         [ ! -e "$MARK" ]
         return

@@ -3,6 +3,8 @@
 # runtime hangs. One that fails has no part in what is started here, but is asked again the next time.
 # Where no container was left, docker and podman are not asked: that takes them long.
 [ -d "$BATCHAI_ROOT/containers" ] || exit 0
+# Folders of logins, which pull.sh leaves when it is killed.
+rm -rf "$BATCHAI_ROOT/containers/"*.login
 # The longest way through ends before the step's limit (REMOVE_TIMEOUT_S).
 rc=0 silent= S=${BATCHAI_PATIENCE_S:-20}
 for R in docker podman; do

@@ -208,15 +208,48 @@ RUNTIME_TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image)
     assert_says_not(said(), "no-new-privileges");
 }
 
-/* In the job's directory, which goes with the job even if the program that pulls was killed. */
-RUNTIME_TEST(test_credentials_are_kept_nowhere_but_with_the_job)
+static bool has_login(void)
+{
+    return shell(arena_printf(&a, "find %s/root -name '*.login' | grep -q .", dir), NULL) == 0;
+}
+
+/* The job's directory belongs to the run's account. */
+RUNTIME_TEST(test_credentials_are_kept_outside_of_the_jobs_directory_and_only_while_pulling)
 {
     put("broken", "image\nlogin\n", 0600); /* the image is not there, and nobody is let in */
     assert_int_not_equal(run("pull"), 0);
-    const char *wanted = arena_printf(&a, "config=%s/root/jobs/j/.registry-", dir);
-    assert_says(said(), wanted);
+    assert_says(said(), arena_printf(&a, "config=%s/root/containers/batchai-g-1-r0.login", dir));
     assert_says_not(said(), "s3cret");
-    assert_int_equal(shell(arena_printf(&a, "ls -d %s/root/jobs/j/.registry-*", dir), NULL), 2);
+    assert_false(has_login());
+    assert_int_not_equal(access(path("root/containers"), F_OK), 0);
+}
+
+static void kill_a_pull(void)
+{
+    put("broken", "image\n", 0600);
+    put("hangs", "pull\n", 0600);
+    put("always", "", 0600);
+    assert_int_not_equal(
+        shell(arena_printf(&a,
+                           "setsid sh -c '%s' & n=$!; "
+                           "until grep -q ^pull %s/said; do sleep 0.05; done; kill -9 -$n; wait $n",
+                           command_of("pull"), dir),
+              NULL),
+        0);
+    unlink(path("hangs"));
+    unlink(path("said"));
+    assert_true(has_login());
+}
+
+RUNTIME_TEST(test_credentials_of_a_killed_pull_are_removed_with_the_container_or_by_the_sweep)
+{
+    kill_a_pull();
+    assert_int_equal(run("remove"), 0);
+    assert_false(has_login());
+    kill_a_pull();
+    put("broken", "ps\n", 0600); /* no runtime answers */
+    (void)run("sweep");
+    assert_false(has_login());
 }
 
 /* What a client said never becomes an option of docker or podman, and never several arguments. */

@@ -26,6 +26,15 @@ ARENA_TEST(a_task_without_variables_is_its_command)
     assert_string_equal(command_of(a, NULL, 0), "run \"$A\"");
 }
 
+/* The command that calls the runtime has the agent's rights, and the run's account may write where
+ * its own processes begin. */
+ARENA_TEST(a_task_begins_in_the_nodes_root)
+{
+    struct task_spec task = {.id = "t", .command_line = "true", .cwd = "/n/jobs/G-1/wd"};
+    container_wrap(a, &container, NULL, 0, &task);
+    assert_string_equal(task.cwd, "/n");
+}
+
 ARENA_TEST(variables_of_a_task_are_set_before_its_command)
 {
     static const struct kv own[] = {{.name = "A", .value = "it's $HOME"}, {.name = "B"}};
