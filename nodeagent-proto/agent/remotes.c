@@ -25,7 +25,7 @@
 /* Messages of all ends together that the agent passes on in a second: with 32 KiB each, 64 MB. */
 #define MESSAGES_PER_S 2000
 #define REFILL_MS      100
-/* unsent bytes to the daemon; above this, nothing is read from ends */
+/* unsent bytes to the daemon; above this, no message is passed on */
 #define LINK_WAITS_MAX (256U * 1024)
 #define END_WAITS_MAX  (1024U * 1024)
 #define READ_SIZE      65536U
@@ -163,13 +163,14 @@ static void accept_client(struct remotes *r, struct remote_job *j)
         close(fd); /* the end will connect again */
         return;
     }
-    struct remote_client *c = xcalloc(1, sizeof *c);
-    c->next = r->clients;
+    struct remote_client *c = xcalloc(1, sizeof *c), **end = &r->clients;
     c->job = j;
     c->fd = fd;
     c->rank = -1;
     frame_decoder_init(&c->in);
-    r->clients = c;
+    while (*end)
+        end = &(*end)->next;
+    *end = c;
     r->n_clients++;
     j->n_clients++;
 }
@@ -269,35 +270,85 @@ static int pass_on(struct agent *a, struct remote_client *c, json_t *msg)
     return 0;
 }
 
+/* The bytes behind the last message that was passed on. */
+static size_t unread(const struct frame_decoder *d, const char **at)
+{
+    size_t from = d->pos + d->spent;
+    *at = d->buf.s + from;
+    return d->buf.len - from;
+}
+
 static bool is_too_long(const struct frame_decoder *d)
 {
-    return d->buf.len - d->pos >= FRAME_HEADER &&
-           frame_body_size(d->buf.s + d->pos) > REMOTE_FRAME_MAX;
+    const char *at;
+    return unread(d, &at) >= FRAME_HEADER && frame_body_size(at) > REMOTE_FRAME_MAX;
 }
 
-static bool may_read(const struct agent *a)
+/* Whether a message of the end was received, or the beginning of one that is too long. */
+static bool has_message(const struct frame_decoder *d)
 {
-    return a->remotes.tokens > 0 && a->out.len - a->out_sent <= LINK_WAITS_MAX;
+    const char *at;
+    size_t n = unread(d, &at);
+    return n >= FRAME_HEADER && (is_too_long(d) || n - FRAME_HEADER >= frame_body_size(at));
 }
 
-/* Passes received messages to the daemon; without tokens, messages wait for the next refill(). */
-static void serve_client(struct agent *a, struct remote_client *c)
+static bool link_is_full(const struct agent *a)
 {
-    json_t *msg;
+    return a->out.len - a->out_sent > LINK_WAITS_MAX;
+}
+
+static bool may_pass_on(const struct agent *a)
+{
+    return a->remotes.tokens > 0 && !link_is_full(a);
+}
+
+/* Passes the end's next message to the daemon. False: the connection is closed. */
+static bool serve_client(struct agent *a, struct remote_client *c)
+{
+    json_t *msg = NULL;
     struct err e;
-    int rc = 0;
-    while (rc == 0 && c->job && may_read(a)) {
-        if (is_too_long(&c->in))
-            rc = -1;
-        else if (frame_decoder_next(&c->in, &msg, &e) > 0) {
-            rc = pass_on(a, c, msg);
-            json_decref(msg);
-        } else {
-            rc = c->in.broken.code != ERR_NONE ? -1 : 1;
-        }
-    }
+    int rc = is_too_long(&c->in) || frame_decoder_next(&c->in, &msg, &e) <= 0 ? -1 : 0;
+    if (rc == 0)
+        rc = pass_on(a, c, msg);
+    json_decref(msg);
     if (rc < 0)
         lose_client(a, c);
+    else if (!has_message(&c->in))
+        frame_decoder_feed(&c->in, "", 0); /* wipes the message */
+    return rc == 0;
+}
+
+/* Moves the ends behind `last` to the front of the list. */
+static void begin_behind(struct remotes *r, struct remote_client *last)
+{
+    struct remote_client *first = r->clients, **end = &last->next;
+    r->clients = last->next ? last->next : first;
+    if (!last->next)
+        return;
+    while (*end)
+        end = &(*end)->next;
+    *end = first;
+    last->next = NULL;
+}
+
+/* Passes received messages to the daemon, one of each end in turn: no end takes the share of the
+ * others. The other messages wait for the next refill(), or until the link has sent more. */
+static void serve_clients(struct agent *a)
+{
+    struct remotes *r = &a->remotes;
+    bool more = may_pass_on(a);
+    while (more) {
+        more = false;
+        for (struct remote_client *c = r->clients; c; c = c->next) {
+            if (!c->job || !has_message(&c->in) || !serve_client(a, c))
+                continue;
+            more = true;
+            if (!may_pass_on(a)) {
+                begin_behind(r, c);
+                return;
+            }
+        }
+    }
 }
 
 static void read_client(struct agent *a, struct remote_client *c)
@@ -312,7 +363,6 @@ static void read_client(struct agent *a, struct remote_client *c)
     }
     frame_decoder_feed(&c->in, buf, (size_t)n);
     explicit_bzero(buf, (size_t)n);
-    serve_client(a, c);
 }
 
 /* --- the loop ------------------------------------------------------------------------------- */
@@ -334,14 +384,14 @@ size_t remotes_poll_count(const struct agent *a)
     return n;
 }
 
-/* A descriptor without events to wait for is replaced by -1, because poll() would report its closed
- * connection again and again. */
+/* An end is read only while none of its messages waits. A descriptor without events to wait for is
+ * replaced by -1, because poll() would report its closed connection again and again. */
 void remotes_poll_fill(const struct agent *a, struct pollfd *p)
 {
-    short in = may_read(a) ? POLLIN : 0;
     for (const struct remote_job *j = a->remotes.jobs; j; j = j->next)
         *p++ = (struct pollfd){.fd = j->fd, .events = POLLIN};
     for (const struct remote_client *c = a->remotes.clients; c; c = c->next) {
+        short in = has_message(&c->in) ? 0 : POLLIN;
         short events = (short)(in | (c->out_sent < c->out.len ? POLLOUT : 0));
         *p++ = (struct pollfd){.fd = events ? c->fd : -1, .events = events};
     }
@@ -357,26 +407,25 @@ void remotes_poll_act(struct agent *a, const struct pollfd *p, size_t n)
     for (struct remote_job *j = r->jobs; j; j = j->next, p++)
         if (p->revents)
             accept_client(r, j);
-    /* New connections are at the head of the list and have no entry in `p`. */
-    struct remote_client *c = r->clients;
-    for (size_t old = (size_t)(end - p), all = r->n_clients; all > old; all--)
-        c = c->next;
-    for (; c && p < end; c = c->next, p++) {
+    /* New connections are at the end of the list and have no entry in `p`. */
+    for (struct remote_client *c = r->clients; c && p < end; c = c->next, p++) {
         if (c->job && (p->revents & POLLOUT))
             flush(a, c);
-        if (c->job)
-            serve_client(a, c);
-        if (c->job && (p->revents & (POLLIN | POLLHUP | POLLERR)) && may_read(a))
+        if (c->job && (p->revents & (POLLIN | POLLHUP | POLLERR)) && !has_message(&c->in))
             read_client(a, c);
     }
+    serve_clients(a);
     drop_dead(r);
 }
 
 int remotes_poll_timeout(const struct agent *a)
 {
     const struct remotes *r = &a->remotes;
-    if (!r->clients || r->tokens > 0)
-        return -1;
-    int64_t left = r->refilled_ms + REFILL_MS - monotonic_ms();
-    return left > 0 ? (int)left : 0;
+    int64_t left = r->tokens > 0 ? 0 : r->refilled_ms + REFILL_MS - monotonic_ms();
+    if (link_is_full(a))
+        return -1; /* the link wakes the loop when it has sent */
+    for (const struct remote_client *c = r->clients; c; c = c->next)
+        if (has_message(&c->in))
+            return left > 0 ? (int)left : 0;
+    return -1;
 }

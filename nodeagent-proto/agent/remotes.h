@@ -6,8 +6,9 @@
  * ends notice the loss. Every message from a socket belongs to the socket's job, whatever its text.
  *
  * Bounds, because jobs may send anything: connections; the length of a message; messages a second
- * of all ends together; bytes that wait for one end. Nothing is read while much output waits for
- * the link.
+ * of all ends together, which the ends with messages share alike; bytes that wait for one end. An
+ * end is read only while none of its messages waits, and no message is passed on while much output
+ * waits for the link.
  */
 #ifndef NODEAGENT_PROTO_AGENT_REMOTES_H
 #define NODEAGENT_PROTO_AGENT_REMOTES_H
