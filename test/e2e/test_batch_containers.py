@@ -2,6 +2,7 @@
 """Tasks of Azure Batch in containers: Docker Engine and podman, images made here, Debian's registry."""
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -147,6 +148,20 @@ def test_without_a_command_the_image_decides(jobs, engine):
     task, done = job.ran("", **settings(name))
     assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
     assert job.text(task) == "by itself and more\n"
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+    engine("rmi", "-f", name)
+
+
+def test_the_images_own_words_arrive_as_they_are(jobs, engine):
+    """Line breaks, blanks, quotes, backslashes, empty words and letters beyond ASCII."""
+    name = "tests/words:1"
+    entrypoint = ["/bin/sh", "-c", 'for word; do\n  echo "<$word>"\ndone', "sh", "", "two\n\nlines\n"]
+    words = ["", " a  blank\t", "it's \"so\" $HOME `id` *", "C:\\new\\0101 \\", "Größe 数 \x7f", "_", "\n", ""]
+    engine.add_image(name, changes=[f"ENTRYPOINT {json.dumps(entrypoint)}", f"CMD {json.dumps(words)}"])
+    job = jobs()
+    task, done = job.ran("", **settings(name))
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+    assert job.text(task) == "".join(f"<{word}>\n" for word in entrypoint[4:] + words)
     wait_for(lambda: engine.containers() == [], 20, "the container to go")
     engine("rmi", "-f", name)
 

@@ -61,11 +61,17 @@ exec $S -c "$1"'
     esac
     exec $R exec "$@" "$BATCHAI_CONTAINER" /bin/sh -c "$inside" "$BATCHAI_ENV_FILE" "$BATCHAI_COMMAND" "$rc"
 fi
-words='{{range .Config.Entrypoint}}{{println .}}{{end}}{{range .Config.Cmd}}{{println .}}{{end}}'
+# Each word is a line of its bytes' numbers, because a word may contain line breaks, or nothing. The _ keeps line breaks
+# at the end of a word.
+words='word {{printf "%# x" .}}{{println}}'
+words="{{range .Config.Entrypoint}}$words{{end}}{{range .Config.Cmd}}$words{{end}}"
 own=$($R image inspect -f "$words" -- "$BATCHAI_IMAGE") || exit 1
 set -- "$@" "$BATCHAI_CONTAINER" /bin/sh -c "$home"'; exec "$@"' "$BATCHAI_ENV_FILE"
-while IFS= read -r word; do
-    [ -z "$word" ] || set -- "$@" "$word"
+while read -r is_word bytes; do
+    [ -n "$is_word" ] || continue
+    word=
+    [ -z "$bytes" ] || word=$(printf %b_ "$(printf '\\0%03o' $bytes)")
+    set -- "$@" "${word%_}"
 done <<END
 $own
 END

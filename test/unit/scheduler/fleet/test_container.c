@@ -512,19 +512,20 @@ RUNTIME_TEST(test_options_of_the_job_come_first)
     assert_says_not(said(), "--network host");
 }
 
-/* Each line of the answer is a word. */
+/* Each line of the answer is a word, as the numbers of its bytes. */
 RUNTIME_TEST(test_without_a_command_the_image_decides)
 {
     put("bin/docker",
-        arena_printf(&a,
-                     "#!/bin/sh\ncase $1 in image) printf 'prog\\ntwo words\\n\\n' ;; "
-                     "*) printf '<%%s>' \"$@\" >%s/said ;; esac\n",
-                     dir),
+        arena_printf(
+            &a,
+            "#!/bin/sh\ncase $1 in image) printf 'word 0x70\\nword \\nword 0x61 0xa\\n' ;; "
+            "*) printf '<%%s>' \"$@\" >%s/said ;; esac\n",
+            dir),
         0755);
     setenv("BATCHAI_ENV_FILE", "/e", 1);
     assert_int_equal(run("exec"), 0);
     assert_memory_equal(said(), "<exec><batchai-g-1-r0></bin/sh><-c><", 36);
-    assert_says(said(), ". \"$0\"; exec \"$@\"></e><prog><two words>");
+    assert_says(said(), ". \"$0\"; exec \"$@\"></e><p><><a\n>");
     setenv("BATCHAI_COMMAND", "echo $A", 1);
     setenv("BATCHAI_WORK_DIR", "/w", 1);
     assert_int_equal(run("exec"), 0);
