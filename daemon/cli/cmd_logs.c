@@ -7,6 +7,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/follow.h"
+#include "daemon/cli/interrupt.h"
 #include "daemon/cli/json_print.h"
 #include "daemon/cli/submit.h"
 
@@ -116,7 +117,7 @@ static int run_job(struct daemon_client *c, const struct options *o, struct err 
         fprintf(stderr, "batchaid: job %s\n", s.place.name);
         job = row_of(c, &s.place);
         const struct follow f = {.job = job, .until_end = true, .tail = -1, .timeout_ms = -1};
-        rc = follow(c, &f, &seen, e);
+        rc = interrupt_take() ? FOLLOW_DETACHED : follow(c, &f, &seen, e);
         if (rc == FOLLOW_DETACHED) {
             rc = detached(c, job);
         } else if (rc == FOLLOW_DONE) {

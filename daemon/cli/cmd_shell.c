@@ -14,6 +14,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/enter.h"
+#include "daemon/cli/interrupt.h"
 #include "daemon/cli/outage.h"
 #include "daemon/cli/submit.h"
 #include "daemon/cli/terminal.h"
@@ -85,14 +86,17 @@ static int has_begun(struct shell_job *j, struct err *e)
     return jobs_has_ended(row) || strcmp(jobs_text(row, "state"), "running") == 0;
 }
 
+static int end_wait(struct err *e)
+{
+    return err_set(e, ERR_CONFIG, NULL, "a signal ended the wait for its shell");
+}
+
 /* Pauses. 0: the pause is over; -1: a signal arrived. */
 static int wait_a_moment(const struct shell_job *j, struct err *e)
 {
     const long ms = j->outage.since_ms ? OUTAGE_PAUSE_MS : LOOK_MS;
     const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
-    return sigtimedwait(&j->signals, NULL, &pause) < 0
-               ? 0
-               : err_set(e, ERR_CONFIG, NULL, "a signal ended the wait for its shell");
+    return sigtimedwait(&j->signals, NULL, &pause) < 0 ? 0 : end_wait(e);
 }
 
 /* --- the shell -------------------------------------------------------------------------------- */
@@ -160,7 +164,8 @@ static int shell(struct daemon_client *c, const struct options *o, struct err *e
             arena_concat(&s.arena, p->group, "/", p->workspace, "/", p->experiment, "/", p->name);
         j.row = json_pack("{s:s, s:s, s:s, s:s}", "resourceGroup", p->group, "workspace",
                           p->workspace, "experiment", p->experiment, "name", p->name);
-        rc = wait_with_signals(&j, e);
+        rc = interrupt_take() ? end_wait(e) : 0;
+        rc = rc < 0 ? cancel(&j, e) : wait_with_signals(&j, e);
         json_decref(j.row);
     }
     sent_job_free(&s);

@@ -11,6 +11,7 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/folder_copy.h"
+#include "daemon/cli/interrupt.h"
 #include "daemon/cli/job_places.h"
 #include "daemon/cli/json_print.h"
 #include "daemon/cli/submit.h"
@@ -162,19 +163,27 @@ static bool may_exist(const struct err *e)
     return e->code != ERR_BAD_REQUEST && e->code != ERR_CONFLICT;
 }
 
-/* Copies the folder and creates the job. Removes the copy if the job was certainly not created. */
+/* Copies the folder and creates the job. Removes the copy if the job was certainly not created, and
+ * then lets signals end the process again. */
 static int copy_and_create(struct daemon_client *c, struct sent_job *s, const struct options *o,
                            struct err *e)
 {
     const struct job_place *p = &s->place;
     bool needed = false;
+    interrupt_catch();
     int rc = copy_folder(c, s, e);
+    if (rc == 0 && interrupt_seen())
+        rc = err_set(e, ERR_IO, NULL, "interrupted");
     if (rc == 0) {
         rc = create(c, s, o, e);
         needed = rc == 0 || may_exist(e);
     }
     if (p->archive && !needed)
         folder_copy_remove(c, p->account, JOB_SHARE, p->archive);
+    if (!needed)
+        interrupt_release();
+    else if (rc < 0)
+        (void)interrupt_take(); /* the error is shown, because the job may exist */
     return rc;
 }
 
@@ -271,6 +280,10 @@ static int submit_and_print(struct daemon_client *c, const struct options *o, st
         submit_show(&s, o);
     if (rc == 0 && (!o->dry_run || o->json))
         print_result(&s, o);
+    if (rc == 0 && !o->dry_run) {
+        fflush(stdout);
+        interrupt_release();
+    }
     sent_job_free(&s);
     return rc;
 }

@@ -268,7 +268,6 @@ int folder_copy(struct daemon_client *c, struct folder *f, const char *account, 
     snprintf(length, sizeof length, "x-ms-content-length: %" PRId64, w.total);
     struct client_put make = w.put;
     make.headers = headers;
-    interrupt_catch();
     progress_begin(&w.progress);
     client_quiet(c, true);
     int rc = client_put_file(c, &make, e);
@@ -278,9 +277,6 @@ int folder_copy(struct daemon_client *c, struct folder *f, const char *account, 
     progress_end(&w.progress);
     client_quiet(c, false);
     free(w.piece);
-    if (interrupt_seen())
-        folder_copy_remove(c, account, share, archive);
-    interrupt_release();
     return rc;
 }
 

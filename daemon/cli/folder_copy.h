@@ -12,8 +12,8 @@
 int64_t folder_copy_size(const struct folder *f);
 
 /* Writes the archive. A file that changes meanwhile is noted in `f->warnings`; a file that can no
- * longer be read is an error. After a second it shows its progress on a terminal. If a signal
- * arrives that ends the command, the archive is removed before. */
+ * longer be read is an error. After a second it shows its progress on a terminal. A signal that
+ * interrupt_catch() noted is an error; the caller removes the archive after any error. */
 int folder_copy(struct daemon_client *c, struct folder *f, const char *account, const char *share,
                 const char *archive, struct err *e) MUST_CHECK;
 

@@ -33,10 +33,15 @@ bool interrupt_seen(void)
     return seen != 0;
 }
 
-void interrupt_release(void)
+bool interrupt_take(void)
 {
     for (size_t i = 0; i < N_ENDING; i++)
         sigaction(ending[i], &before[i], NULL);
-    if (seen)
+    return seen != 0;
+}
+
+void interrupt_release(void)
+{
+    if (interrupt_take())
         (void)raise(seen);
 }

@@ -16,4 +16,7 @@ bool interrupt_seen(void);
 /* Ends interrupt_catch(). A signal that was noted now ends the process. */
 void interrupt_release(void);
 
+/* Ends interrupt_catch() too, but the process goes on. Returns whether a signal was noted. */
+bool interrupt_take(void);
+
 #endif

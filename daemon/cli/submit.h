@@ -22,8 +22,9 @@ struct sent_job {
 int submit_read_file(const struct options *o, struct options *whole, struct arena *a,
                      struct err *e) MUST_CHECK;
 /* Copies the folder, makes the missing parts of the job's place, and creates the job; with
- * --dry-run changes nothing. The caller begins with a struct of zeros and an initialized arena, and
- * frees *s even after an error. */
+ * --dry-run changes nothing. When the job was created, signals are only noted (interrupt.h), until
+ * the caller has named the job. The caller begins with a struct of zeros and an initialized arena,
+ * and frees *s even after an error. */
 int submit(struct daemon_client *c, const struct options *o, struct sent_job *s,
            struct err *e) MUST_CHECK;
 /* For --dry-run: prints what submit() would do without that option. */

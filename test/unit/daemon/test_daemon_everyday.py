@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from support.daemon import BATCHAID, Daemon
 from support.failing import clock  # noqa: F401 (fixture)
+from support.testing import Strict, testing_daemon
 from support.waiting import PATIENCE, wait_for
 from support.world import Cluster, file_share, job_body, wait_flag
 
@@ -96,6 +97,58 @@ def test_ctrl_c_that_is_ignored_detaches_from_nothing(desk, tmp_path):
     p.process.send_signal(signal.SIGINT)
     (tmp_path / "end").touch()
     assert p.end() == 0 and "continues" not in p.said
+
+
+def interrupted(desk, operation, *arguments, **more):
+    """What a command says that gets Ctrl-C while the daemon holds its request."""
+    t = Strict(desk.daemon)
+    t.fault({"operation": operation}, hold=True)
+    p = Started(desk, *arguments, **more)
+    status = f"/proc/{p.process.pid}/status"
+    catches = lambda: [int(line.split()[1], 16) & 1 << signal.SIGINT - 1 for line in open(status) if line.startswith("SigCgt")] != [0]
+    wait_for(lambda: [f["held"] for f in t.get("/faults")["value"]] == [1], 30, "the request to be held")
+    p.process.send_signal(signal.SIGINT)
+    wait_for(lambda: p.process.poll() is not None or not catches(), 30, "the signal to arrive")
+    t.forget()
+    return p.end(), p.said
+
+
+@pytest.fixture(scope="module")
+def tested():
+    with testing_daemon() as d:
+        yield d
+
+
+@pytest.fixture
+def tested_desk(tested, tmp_path):
+    desk = Desk(tested, tmp_path / "project")
+    desk.write("file")
+    return desk
+
+
+def named(desk):
+    return [row["name"] for row in desk.daemon.get("/batchaid/jobs", api_version=None)["value"]]
+
+
+def test_ctrl_c_while_the_job_is_created_names_the_job(tested_desk):
+    code, said = interrupted(tested_desk, "Jobs_Create", "run", "--name", "made", "--", "true")
+    assert code == 130 and "the job made continues" in said, said
+    code, said = interrupted(tested_desk, "Jobs_Create", "submit", "--name", "sent", "--", "true")
+    assert code == -signal.SIGINT and said.splitlines()[-1] == "sent", said
+    assert {"made", "sent"} <= set(named(tested_desk))
+
+
+def test_ctrl_c_while_the_job_of_a_shell_is_created_cancels_the_job(tested_desk):
+    code, said = interrupted(tested_desk, "Jobs_Create", "shell", "--name", "entered", terminal=True)
+    assert code == 255 and "entered is cancelled" in said, said
+    assert "entered" in named(tested_desk)
+
+
+def test_ctrl_c_while_the_folder_is_copied_leaves_nothing(tested_desk):
+    t, before = Strict(tested_desk.daemon), Strict(tested_desk.daemon).last()
+    code, said = interrupted(tested_desk, "File_Create", "submit", "--name", "never", "--", "true")
+    assert code == -signal.SIGINT and said == "" and "never" not in named(tested_desk)
+    assert [len(t.requests(after=before, operation=o)) for o in ("Jobs_Create", "File_Delete")] == [0, 1]
 
 
 # --- logs -------------------------------------------------------------------------------------------
