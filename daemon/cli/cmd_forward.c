@@ -152,29 +152,27 @@ static int read_signals(struct forward *f)
     return ends;
 }
 
-/* Whether the job has ended. False if the daemon does not answer. */
-static bool job_has_ended(struct forward *f)
+/* 1: the job has ended; 0: it has not, or the daemon does not answer; -1: the daemon refuses. */
+static int job_has_ended(struct forward *f, struct err *e)
 {
     json_t *reply = NULL;
-    struct err e;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if ((now.tv_sec - f->looked.tv_sec) * 1000 < LOOK_MS)
-        return false;
+        return 0;
     client_limit(f->c, LOOK_MS); /* a short limit, because new connections wait meanwhile */
-    int rc = jobs_ask_about(f->c, "/batchaid/jobs", f->job, &reply, &e);
-    bool ended = rc < 0 ? !client_may_pass(&e) : jobs_has_ended(json_object_get(reply, "job"));
+    int rc = jobs_ask_about(f->c, "/batchaid/jobs", f->job, &reply, e);
+    bool ended = rc == 0 && jobs_has_ended(json_object_get(reply, "job"));
     if (ended)
-        fprintf(stderr, "batchaid: %s%s\n", rc < 0 ? e.msg : jobs_text(f->job, "name"),
-                rc < 0 ? "" : " has ended");
+        fprintf(stderr, "batchaid: %s has ended\n", jobs_text(f->job, "name"));
     json_decref(reply);
     clock_gettime(CLOCK_MONOTONIC, &f->looked);
-    return ended;
+    return rc < 0 && !client_may_pass(e) ? -1 : ended;
 }
 
-/* Serves until a signal arrives or the job has ended. While there are AT_ONCE connections, further
- * ones wait. */
-static void serve(struct forward *f)
+/* Serves until a signal arrives or the job has ended (0), or the daemon refuses (-1). While there
+ * are AT_ONCE connections, further ones wait. */
+static int serve(struct forward *f, struct err *e)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -190,11 +188,12 @@ static void serve(struct forward *f)
         if (poll(p, 2, LOOK_MS) < 0)
             continue;
         if (read_signals(f) != 0)
-            return;
+            return 0;
         if (p[0].revents)
             accept_one(f);
-        if (job_has_ended(f))
-            return;
+        int ended = job_has_ended(f, e);
+        if (ended != 0)
+            return ended < 0 ? -1 : 0;
     }
 }
 
@@ -210,7 +209,7 @@ static int forward(struct daemon_client *c, const struct options *o, struct err 
         printf("http://127.0.0.1:%d leads to port %d of %s\n", f.local, f.port,
                jobs_text(f.job, "name"));
         fflush(stdout);
-        serve(&f);
+        rc = serve(&f, e);
         close(f.signals);
     }
     if (f.fd >= 0)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from support.daemon import BATCHAID, Daemon
 from support.failing import clock  # noqa: F401 (fixture)
-from support.testing import Strict, testing_daemon
+from support.testing import Strict, Testing, testing_daemon
 from support.waiting import PATIENCE, wait_for
 from support.world import Cluster, file_share, job_body, wait_flag
 
@@ -117,6 +117,8 @@ def interrupted(desk, operation, *arguments, **more):
 def tested():
     with testing_daemon() as d:
         yield d
+        Testing(d).reset()
+        wait_for(lambda: d.get("/batchaid/nodes")["value"] == [], what="nodes to go")
 
 
 @pytest.fixture
@@ -508,6 +510,15 @@ def test_forward_ends_with_the_job(desk):
     p = Started(desk, "forward", "serves", "0:80").until("leads to port 80 of serves")
     desk.run("cancel", "serves")
     assert p.end() == 0 and p.said.endswith("batchaid: serves has ended\n")
+
+
+def test_forward_fails_when_the_daemon_refuses_to_show_its_job(tested_desk):
+    slow(tested_desk, "barred")
+    p = Started(tested_desk, "forward", "barred", "0:80").until("leads to port 80 of barred")
+    t = Strict(tested_desk.daemon)
+    t.fault({"path": "/batchaid/jobs/*"}, times=0, reply={"status": 403, "message": "not yours any more"})
+    assert p.end() == 1 and p.said.endswith("batchaid: not yours any more\n"), p.said
+    t.forget()
 
 
 def test_completion_has_live_names(desk):
