@@ -262,8 +262,9 @@ void submit_show(const struct sent_job *s, const struct options *o)
     }
 }
 
-/* Prints the error as JSON for programs; the message is also on standard error. */
-static void print_refusal(const struct err *e)
+/* Prints the error as JSON for programs; the message is also on standard error. The code is that of
+ * the daemon's reply; "": the daemon refused nothing. */
+static void print_error(const struct err *e)
 {
     json_t *out = json_pack("{s:{s:s, s:s}}", "error", "code", e->target, "message", e->msg);
     json_print_new(out);
@@ -274,8 +275,6 @@ static int submit_and_print(struct daemon_client *c, const struct options *o, st
     struct sent_job s = {.has_folder = false};
     arena_init(&s.arena);
     int rc = submit(c, o, &s, e);
-    if (rc < 0 && o->json)
-        print_refusal(e);
     if (rc == 0 && o->dry_run)
         submit_show(&s, o);
     if (rc == 0 && (!o->dry_run || o->json))
@@ -296,12 +295,22 @@ int submit_read_file(const struct options *o, struct options *whole, struct aren
 
 int cmd_submit(const struct options *o)
 {
+    struct daemon_client *client = NULL;
+    enum exit_code code = EXIT_USAGE;
     struct options whole;
     struct arena a;
     struct err e;
     arena_init(&a);
-    int code = submit_read_file(o, &whole, &a, &e) < 0 ? cli_fail(EXIT_USAGE, &e)
-                                                       : jobs_with_client(&whole, submit_and_print);
+    int rc = submit_read_file(o, &whole, &a, &e);
+    if (rc == 0) {
+        code = EXIT_FAILED;
+        rc = jobs_open(&whole, &client, &e);
+    }
+    if (rc == 0)
+        rc = submit_and_print(client, &whole, &e);
+    client_close(client);
+    if (rc < 0 && o->json)
+        print_error(&e);
     arena_free(&a);
-    return code;
+    return rc < 0 ? (int)cli_fail(code, &e) : EXIT_DONE;
 }

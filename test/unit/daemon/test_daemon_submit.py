@@ -121,6 +121,18 @@ def test_after_a_job_of_another_subscription(desk):
     other.remove()
 
 
+@pytest.mark.parametrize("mistake, code", [
+    ([], 2),
+    (["--file", "none.yaml", "--", "true"], 2),
+    (["--state-dir", "nowhere", "--", "true"], 1),
+    (["--folder", "none", "--", "true"], 1),
+])
+def test_each_error_is_json_for_programs(desk, mistake, code):
+    done = desk.run("submit", "--json", *mistake, check=False)
+    error = json.loads(done.stdout)["error"]
+    assert done.returncode == code and error["code"] == "" and done.stderr == f"batchaid: {error['message']}\n"
+
+
 def test_a_name_that_a_job_has(desk):
     """Although the job is the same: nothing would run."""
     _, job = desk.submit("--name", "taken", "--no-copy", "--", "true")
