@@ -26,7 +26,7 @@ struct getting {
      * before the job, and its files keep their times. */
     int64_t since_us;
     size_t files, older, gone;
-    /* files that the daemon leaves out, because no request can contain their names */
+    /* names that the daemon leaves out: not UTF-8, or neither a file nor a directory */
     json_int_t left_out;
     int64_t bytes;
     bool *found;  /* for each argument: whether a file matches it */
@@ -255,11 +255,12 @@ static int say(const struct getting *g)
             "folder; `batchaid get %s '*'` fetches all\n",
             g->older, plural((json_int_t)g->older), words);
     if (g->left_out)
-        fprintf(stderr,
-                "batchaid: warning: %" JSON_INTEGER_FORMAT
-                " file%s cannot be fetched, because no request can have such a name (it is not "
-                "UTF-8)\n",
-                g->left_out, plural(g->left_out));
+        fprintf(
+            stderr,
+            "batchaid: warning: %" JSON_INTEGER_FORMAT
+            " name%s cannot be fetched (not UTF-8, a special file, or a link to a directory, to "
+            "nothing or to another place)\n",
+            g->left_out, plural(g->left_out));
     strbuf_free(&bytes);
     free(words);
     int code = say_missing(g);

@@ -135,7 +135,7 @@ export function Browser({ label, at, isFile, to, list, byNames, content, follow,
   };
   const leftOut = (said) => {
     const n = said.reduce((sum, one) => sum + one, 0);
-    return n > 0 && html`<p class="quiet">${many(n, "name")} cannot be shown: a request cannot name ${n === 1 ? "it" : "them"}.</p>`;
+    return n > 0 && html`<p class="quiet">${many(n, "name")} cannot be shown (not UTF-8, a special file, or a link to a directory, to nothing or to another place).</p>`;
   };
   return html`${crumbs}
     <${Table} name="Files" noun="file" columns=${columns} load=${load} listKey=${`${label}/${at}`} kinds=${kinds} every=${follow ? EVERY_MS : every} keyOf=${(one) => `${one.isDirectory ? "/" : ""}${one.path}`} leftOut=${leftOut} empty="The folder is empty." />`;

@@ -297,7 +297,7 @@ class Job:
 
     def listed_files(self, directory: str, below: str = "", left_out: Optional[list[int]] = None) -> Iterator[dict[str, Any]]:
         """The rows of one folder of an output directory, as the daemon lists them; none before the job has begun, or if the
-        folder is gone. `left_out` gets the numbers of files that no request can name."""
+        folder is gone. `left_out` gets the numbers of names that the daemon leaves out."""
         query = {"directory": directory, **({"path": below} if below else {})}
         while True:
             try:
@@ -341,7 +341,7 @@ class Job:
             all_files = [file for id in ids for file in self._walk(id, *((FOLDER, "") if id == OUTPUT else ("", id)), left_out)]
         found = Files(self._wanted(all_files, pattern, directory is not None))
         if sum(left_out):
-            found.note = f"{sum(left_out):,} more cannot be fetched: no request can have such a name (it is not UTF-8)."
+            found.note = f"{sum(left_out):,} more cannot be fetched (not UTF-8, special files, links to directories, to nothing or to other places)."
         return found
 
     def _wanted(self, files: Iterable[File], pattern: Optional[str], every: bool) -> Iterator[File]:

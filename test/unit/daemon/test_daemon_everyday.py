@@ -475,7 +475,7 @@ def test_get_of_names_that_are_hard_to_show(desk):
                 r"""touch "$(printf 'a\033[2J')" "$(printf 'caf\351')" "$(printf 'evil\342\200\256gpj.exe')" """)[1].succeed()
     done = desk.run("get", "odd")
     assert sorted(done.stdout.split("\n")) == ["", "odd/a\x1b[2J", "odd/evil\u202egpj.exe"]
-    assert "1 file cannot be fetched, because no request can have such a name" in done.stderr
+    assert "1 name cannot be fetched (not UTF-8, " in done.stderr
     p = Started(desk, "get", "odd", terminal=True)
     assert p.end() == 0 and "odd/a?[2J" in p.said and "odd/evil?gpj.exe" in p.said
 
@@ -503,6 +503,15 @@ def test_get_writes_through_no_linked_folder(desk):
     (desk.folder / "inside" / "d").symlink_to(target.parent)
     done = desk.run("get", "inside", check=False)
     assert done.returncode == 1 and "inside/d/a cannot be written" in done.stderr and target.read_text() == "kept"
+
+
+def test_get_says_why_it_leaves_names_out(desk):
+    desk.write("make.sh", "mkdir real; echo 1 >real/a; ln -s $PWD/real absolute; ln -s /etc/passwd out; ln -s nothing dangling; mkfifo pipe\n")
+    _, job = desk.submit("--name", "links", "--", "sh make.sh")
+    job.succeed()
+    done = desk.run("get", "links")
+    words = "4 names cannot be fetched (not UTF-8, a special file, or a link to a directory, to nothing or to another place)"
+    assert words in done.stderr and (desk.folder / "links" / "real" / "a").read_text() == "1\n"
 
 
 def test_forward_ends_with_the_job(desk):
