@@ -27,6 +27,16 @@ static void on_node_ready(struct node_tenant *t)
     wake(run->runs->wakes, &woken_run, run->row.id);
 }
 
+/* The link that reported the task's state is broken. The node reports an unjudged end again. */
+static void forget_word(const struct live_run *run, struct run_task *task)
+{
+    task->asked = task->runs = false;
+    if (task->unjudged && run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
+        task->state = RT_SENT;
+        task->unjudged = false;
+    }
+}
+
 static void on_node_down(struct node_tenant *t)
 {
     struct run_slot *slot = slot_of(t);
@@ -42,7 +52,7 @@ static void on_node_down(struct node_tenant *t)
      * them. */
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
-            run->tasks[i].asked = run->tasks[i].runs = false;
+            forget_word(run, &run->tasks[i]);
 }
 
 static void on_node_gone(struct node_tenant *t)

@@ -18,8 +18,8 @@
  * step to the left: a run that was to be requeued is terminated during its cleaning.
  *
  * make.c makes it; run.c takes the next step; report.c receives reports of its nodes; steps.c sends
- * the requests of start and cleaning, stop.c ends tasks; verdict.c makes outcomes; end.c writes the
- * end.
+ * the requests of start and cleaning, stop.c ends tasks; word.c knows which tasks were reported;
+ * verdict.c makes outcomes; end.c writes the end.
  */
 #ifndef SCHEDULER_RUN_RUN_PRIV_H
 #define SCHEDULER_RUN_RUN_PRIV_H
@@ -108,8 +108,11 @@ struct run_task {
     const struct launch_process *process; /* its process in the plan */
     const char *id, *step;
     enum run_task_state state;
-    bool good;  /* RT_OVER only: it exited with 0 */
-    bool asked; /* RT_SENT only: the request was sent over the present link */
+    bool good; /* RT_OVER only: it exited with 0 */
+    /* RT_OVER only: its end was not judged, because the start on its node has failed */
+    bool unjudged;
+    bool counted; /* what it used is in the sum of its slot */
+    bool asked;   /* RT_SENT only: the request was sent over the present link */
     /* RT_SENT only: the node has reported over the present link that it runs */
     bool runs;
     struct run_prep *part; /* a preparation's end that was not reported to the front yet; or NULL */
@@ -344,6 +347,10 @@ void run_write_end(struct live_run *run);
 /* Releases the nodes (and requeues the run, if that is its outcome), and frees the run; if the
  * write fails, tries again later. */
 void run_release(struct live_run *run);
+
+/* --- word.c: what nodes have reported of the run's tasks -------------------------------------- */
+/* Whether a run past its time limit still waits for its nodes' reports. */
+bool run_awaits_word(struct live_run *run);
 
 /* --- verdict.c: the effect of an event on the run --------------------------------------------- */
 void run_set_outcome(struct live_run *run, const struct run_outcome *out);

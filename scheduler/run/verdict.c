@@ -206,7 +206,8 @@ static void check_success(struct live_run *run)
 
 /* Whether the start on the task's node has failed; the run's next turn will find this. A task that
  * was sent at once may have ended before that turn: the failed start then decides, whether the task
- * failed or succeeded. */
+ * failed or succeeded. If the link breaks first, the start is repeated, and so is the report of the
+ * task's end. */
 static bool start_failed(const struct live_run *run, const struct run_task *task)
 {
     const struct run_slot *slot = &run->slots[task->process->rank];
@@ -240,14 +241,17 @@ void verdict_task(struct live_run *run, struct run_task *task, const struct task
         return;
     bool good = st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0;
     task->state = RT_OVER;
-    slot_note_use(&run->slots[task->process->rank], st);
+    if (!task->counted)
+        slot_note_use(&run->slots[task->process->rank], st);
+    task->counted = true;
     note_part(run, task, st, good);
     wake(run->runs->wakes, &woken_run, run->row.id);
     complete_verdict(run, task, st);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         return;
     bool lost = st->state == TASK_LOST || st->state == TASK_UNKNOWN;
-    if (!lost && start_failed(run, task))
+    task->unjudged = !lost && start_failed(run, task);
+    if (task->unjudged)
         return;
     if (good) {
         task->good = true;
@@ -499,35 +503,11 @@ static int check_nodes(struct live_run *run, struct arena *a, struct err *e)
     return 0;
 }
 
-/* How long (us) nodes with a link may take to report which tasks run. */
-#define WORD_US (INT64_C(60) * 1000000)
-
-/* Whether a run past its time limit still waits for its nodes' reports. It may have ended in time,
- * while the daemon or a link was down; no signal can be sent without a link either. */
-static bool awaits_word(struct live_run *run)
-{
-    int64_t now = wakes_mono(run->runs->wakes);
-    bool sent = false, reached = true;
-    for (size_t i = 0; i < run->n_tasks; i++) {
-        if (run->tasks[i].state == RT_SENT && run->tasks[i].runs)
-            return false;
-        sent = sent || run->tasks[i].state == RT_SENT;
-    }
-    for (int i = 0; i < run->n_slots; i++)
-        reached =
-            reached && (!run->slots[i].tenant.node || node_rt_usable(run->slots[i].tenant.node));
-    if (!sent || !reached)
-        return sent;
-    if (run->late_us == 0)
-        run->late_us = now;
-    return now - run->late_us < WORD_US;
-}
-
 static bool is_too_late(struct live_run *run)
 {
     return run->spec.max_wall_us > 0 && !run->held &&
            wakes_mono(run->runs->wakes) >= run->began_us + run->spec.max_wall_us &&
-           !awaits_word(run);
+           !run_awaits_word(run);
 }
 
 /* Stops a run that is past its time limit. If the reason is on disk, no restart forgets it; if it

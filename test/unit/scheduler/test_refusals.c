@@ -8,7 +8,7 @@
 #include "virtual.h"
 
 #include "scheduler/fleet/node/node_priv.h"
-#include "scheduler/run/runs.h"
+#include "scheduler/run/run_priv.h"
 #include "scheduler/sched_priv.h"
 
 static struct job_wish long_job(int run_s)
@@ -249,6 +249,47 @@ WORLD_TEST(test_a_node_is_not_prepared_while_its_disk_is_full, world_virtual(2))
     assert_int_equal(counts(w, c).unusable + counts(w, c).preparing, 1);
     fake_set_full(fake_of(w, c, 0), false);
     WAIT(w, counts(w, c).idle == 2);
+}
+
+/* Whether the job's command has ended, and the daemon has not judged the failed start yet. */
+static bool end_is_unjudged(struct world *w, int64_t job)
+{
+    struct err e = {0};
+    struct run r;
+    assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, job, 0, &r, &e), 1);
+    const struct live_run *run = id_map_find(&w->s->runs->map, r.id);
+    return run && run->tasks[0].unjudged;
+}
+
+/* A job whose node's disk is full only for some requests of the start, `after` so many
+ * microseconds, and not for the command, which ends at once. If the end of the command is
+ * reported before the failed start is judged, the link is cut. True: then the job succeeded. */
+static bool succeeds_over_the_next_link(struct world *w, int64_t cluster, int64_t after)
+{
+    struct fake_node *node = fake_of(w, cluster, 0);
+    const char *name = arena_printf(&w->a, "j%lld", (long long)after);
+    int64_t j = add_job(w, cluster, name, long_job(0));
+    pass(w, after);
+    fake_set_full(node, true);
+    pass(w, 1000);
+    fake_set_full(node, false);
+    for (int i = 0; i < 1000 && !job_ended(w, j) && !end_is_unjudged(w, j); i++)
+        pass(w, 50);
+    bool unjudged = end_is_unjudged(w, j);
+    if (unjudged)
+        fake_cut(node);
+    WAIT(w, job_ended(w, j) && counts(w, cluster).idle == 1);
+    return unjudged && job_state(w, j) == EXEC_SUCCEEDED;
+}
+
+WORLD_TEST(test_a_command_that_ended_while_its_start_had_failed_is_judged_over_the_next_link,
+           world_virtual(1))
+{
+    int64_t c = idle_cluster(w, 1);
+    int met = 0;
+    for (int i = 0; i < 1000 && met < 3; i++)
+        met += succeeds_over_the_next_link(w, c, 10 * i);
+    assert_int_equal(met, 3);
 }
 
 /* --- a full disk ---------------------------------------------------------------------------- */
