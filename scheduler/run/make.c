@@ -130,6 +130,7 @@ int run_read_limits(struct live_run *run, struct err *e)
  * all terminals as possibly used. */
 static void resume_run(struct live_run *run)
 {
+    run->resumed = true;
     for (size_t i = 0; i < run->n_tasks; i++)
         run->tasks[i].state = RT_SENT;
     for (int i = 0; i < run->n_slots; i++)

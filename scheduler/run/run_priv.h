@@ -111,6 +111,9 @@ struct run_task {
     bool good; /* RT_OVER only: it exited with 0 */
     /* RT_OVER only: its end was not judged, because the start on its node has failed */
     bool unjudged;
+    /* RT_OVER only: how it ended, to be judged together with the run's other ends (word.c); NULL:
+     * it is judged, or need not be */
+    const struct task_status *end;
     bool counted; /* what it used is in the sum of its slot */
     bool asked;   /* RT_SENT only: the request was sent over the present link */
     /* RT_SENT only: the node has reported over the present link that it runs */
@@ -192,6 +195,8 @@ struct live_run {
     bool deleting;    /* the run's row is to be removed */
     bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
     bool awaits;      /* RUN_ACTIVE: mounts_await() delays a slot, and will wake the run */
+    /* the daemon was restarted, and the nodes have not reported all tasks of the run since */
+    bool resumed;
     struct run_spec spec;
     struct run_slot *slots;
     int n_slots;
@@ -348,9 +353,19 @@ void run_write_end(struct live_run *run);
  * write fails, tries again later. */
 void run_release(struct live_run *run);
 
+/* Whether the node is there, but the task vanished from it. */
+static inline bool task_is_lost(const struct task_status *st)
+{
+    return st->state == TASK_LOST || st->state == TASK_UNKNOWN;
+}
+
 /* --- word.c: what nodes have reported of the run's tasks -------------------------------------- */
 /* Whether a run past its time limit still waits for its nodes' reports. */
 bool run_awaits_word(struct live_run *run);
+/* Keeps the end of a task of a resumed run for run_kept_end(). */
+void run_keep_end(struct live_run *run, struct run_task *task, const struct task_status *st);
+/* The task of a resumed run whose kept end decides; NULL: none decides, or not yet. */
+struct run_task *run_kept_end(struct live_run *run);
 
 /* --- verdict.c: the effect of an event on the run --------------------------------------------- */
 void run_set_outcome(struct live_run *run, const struct run_outcome *out);

@@ -474,7 +474,7 @@ bool run_prepared(const struct live_run *run)
         if (run->slots[i].state != SLOT_STARTED || !all_answered(&run->slots[i]))
             return false;
     for (size_t i = 0; i < run->n_tasks; i++)
-        if (is_preparation(&run->tasks[i]) && run->tasks[i].state != RT_OVER)
+        if (is_preparation(&run->tasks[i]) && !run->tasks[i].good)
             return false;
     return true;
 }

@@ -179,6 +179,15 @@ static void task_lost(struct live_run *run, const struct run_task *task,
     keep_texts(run, &run->lost);
 }
 
+static void task_ended_badly(struct live_run *run, const struct run_task *task,
+                             const struct task_status *st)
+{
+    if (task_is_lost(st))
+        task_lost(run, task, st);
+    else
+        task_failed(run, task, st);
+}
+
 /* Completes the failure of a stopped run (for example a time-out) when its task ends: adds the
  * task's node, its exit and the end of its stderr. */
 static void complete_verdict(struct live_run *run, const struct run_task *task,
@@ -249,17 +258,16 @@ void verdict_task(struct live_run *run, struct run_task *task, const struct task
     complete_verdict(run, task, st);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         return;
-    bool lost = st->state == TASK_LOST || st->state == TASK_UNKNOWN;
-    task->unjudged = !lost && start_failed(run, task);
+    task->unjudged = !task_is_lost(st) && start_failed(run, task);
     if (task->unjudged)
         return;
     if (good) {
         task->good = true;
         check_success(run);
-    } else if (lost) {
-        task_lost(run, task, st);
+    } else if (run->resumed) {
+        run_keep_end(run, task, st);
     } else {
-        task_failed(run, task, st);
+        task_ended_badly(run, task, st);
     }
 }
 
@@ -545,6 +553,11 @@ static int check_active(struct live_run *run, const struct run *row, struct aren
         timed_out(run);
         return 0;
     }
+    const struct run_task *ended = run_kept_end(run);
+    if (ended)
+        task_ended_badly(run, ended, ended->end);
+    if (run->out.kind != OUT_NONE)
+        return 0;
     if (check_nodes(run, a, e) != 0)
         return -1;
     if (!run->noting_late && is_too_late(run))

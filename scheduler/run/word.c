@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the nodes of a run have reported of its tasks.
+ *
+ * When a task ends the run, the daemon kills the run's other tasks. The outcome is written only
+ * when all of them have ended. A daemon that is restarted before that write learns all ends again,
+ * in any order. So it judges no failure until it knows all tasks of the run: then a success
+ * decides, else the end that is the least likely result of such a kill.
  */
+#include <signal.h>
+
 #include "scheduler/run/run_priv.h"
 
 /* How long (us) nodes with a link may take to report which tasks run. */
@@ -26,4 +33,67 @@ bool run_awaits_word(struct live_run *run)
     if (run->late_us == 0)
         run->late_us = now;
     return now - run->late_us < WORD_US;
+}
+
+/* --- ends of tasks of a resumed run ----------------------------------------------------------- */
+
+/* Whether the nodes have reported all preparations (or all other processes) since the restart. */
+static bool are_reported(const struct live_run *run, bool preparations)
+{
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        const struct run_task *t = &run->tasks[i];
+        bool prepares = t->process->role == LAUNCH_PREPARATION;
+        if (prepares == preparations && t->state != RT_OVER && !t->runs)
+            return false;
+    }
+    return true;
+}
+
+void run_keep_end(struct live_run *run, struct run_task *task, const struct task_status *st)
+{
+    struct task_status *end = arena_alloc(&run->a, sizeof *end);
+    *end = *st;
+    end->id = task->id;
+    end->why = arena_strdup(&run->a, st->why);
+    end->stderr_tail = arena_strdup(&run->a, st->stderr_tail);
+    task->end = end;
+}
+
+/* In rising order of likeliness that the daemon, or the end of another task, has caused the end. */
+enum end_rank { END_BY_ITSELF, END_LOST, END_BY_SIGNAL, END_KILLED };
+
+static enum end_rank rank_of(const struct task_status *st)
+{
+    if (task_is_lost(st))
+        return END_LOST;
+    if (st->state != TASK_EXITED || st->signal == 0)
+        return END_BY_ITSELF;
+    return st->signal == SIGKILL ? END_KILLED : END_BY_SIGNAL;
+}
+
+static bool has_lost_node(const struct live_run *run)
+{
+    for (int i = 0; i < run->n_slots; i++)
+        if (run->slots[i].state == SLOT_GONE)
+            return true;
+    return false;
+}
+
+struct run_task *run_kept_end(struct live_run *run)
+{
+    struct run_task *best = NULL;
+    bool unprepared = false;
+    if (!run->resumed || !are_reported(run, true))
+        return NULL;
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        struct run_task *t = &run->tasks[i];
+        unprepared = unprepared || (t->end && t->process->role == LAUNCH_PREPARATION);
+        if (t->end && (!best || rank_of(t->end) < rank_of(best->end)))
+            best = t;
+    }
+    /* After a failed preparation no other process is started, so no node reports any. */
+    if (!unprepared && !are_reported(run, false))
+        return NULL;
+    run->resumed = false;
+    return best && rank_of(best->end) > END_LOST && has_lost_node(run) ? NULL : best;
 }

@@ -217,6 +217,65 @@ WORLD_TEST(test_delete_running_job, world_virtual(2))
     assert_int_equal(still_running(w), 0);
 }
 
+/* On each of three nodes a process of TensorFlow; the first node has a parameter server too. */
+static int64_t add_tensorflow(struct world *w, int64_t cluster, const char *master,
+                              const char *more)
+{
+    struct job j = new_job(w, cluster, "j");
+    j.node_count = 3;
+    j.doc = json(w, arena_printf(&w->a,
+                                 "{'properties': {%s 'nodeCount': 3, 'toolType': 'tensorflow',"
+                                 " 'tensorFlowSettings': {'pythonInterpreterPath': 'fake',"
+                                 " 'pythonScriptFilePath': 's', 'masterCommandLineArgs': '%s',"
+                                 " 'workerCommandLineArgs': 'run=900000',"
+                                 " 'parameterServerCommandLineArgs': 'run=900000',"
+                                 " 'workerCount': 3, 'parameterServerCount': 1},"
+                                 " 'stdOutErrPathPrefix': '$AZ_BATCHAI_MOUNT_ROOT/share/logs',"
+                                 " 'constraints': {'maxWallClockTime': 'P7D'}}}",
+                                 more, master));
+    return insert_job(w, &j);
+}
+
+/* The daemon restarts while it kills the other processes, because the third node is slow. Then the
+ * node of the master is the last to report. */
+static int64_t restart_within_its_kills(struct world *w, int64_t cluster, const char *master)
+{
+    int64_t j = add_tensorflow(w, cluster, master,
+                               "'environmentVariables': [{'name': 'BATCHAID_JOB_RETRIES', "
+                               "'value': '1:137'}],");
+    WAIT(w, virtual_of(w)->started == 4);
+    struct fake_node *first = fake_of(w, cluster, 0), *third = fake_of(w, cluster, 2);
+    fake_set_hung(third, true);
+    WAIT(w, still_running(w) == 1);
+    world_stop(w);
+    fake_set_hung(third, false);
+    fake_set_hung(first, true);
+    world_start(w);
+    pass(w, 5 * SECOND);
+    assert_int_equal(still_running(w), 1);
+    fake_set_hung(first, false);
+    WAIT(w, job_ended(w, j) && counts(w, cluster).idle == 3);
+    assert_int_equal(still_running(w), 0);
+    assert_int_equal(virtual_of(w)->started, 4);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    return j;
+}
+
+WORLD_TEST(test_a_job_that_had_succeeded_does_so_after_a_restart_within_its_kills, world_virtual(3))
+{
+    int64_t j = restart_within_its_kills(w, idle_cluster(w, 3), "run=5000");
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).exit_code, 0);
+}
+
+WORLD_TEST(test_a_job_that_had_failed_keeps_its_exit_code_over_a_restart_within_its_kills,
+           world_virtual(3))
+{
+    int64_t j = restart_within_its_kills(w, idle_cluster(w, 3), "run=5000 exit=7");
+    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_int_equal(job_row(w, j).exit_code, 7);
+}
+
 /* One node has forgotten its tasks, and the other is slow, when the daemon starts anew. */
 WORLD_TEST(test_what_a_job_used_is_known_after_a_restart_within_its_cleaning, world_virtual(2))
 {

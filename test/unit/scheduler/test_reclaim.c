@@ -59,7 +59,7 @@ TEST(test_what_runs_is_queued_again)
         struct world *w = f->w;
         int64_t low = low_cluster(w, 4, rules[i]);
         WAIT(w, counts(w, low).idle == 4);
-        int64_t whole = add_job(w, low, "whole", JOB("fake run=600000", .nodes = 3));
+        int64_t whole = add_job(w, low, "whole", JOB("fake run=500000", .nodes = 3));
         WAIT(w, job_state(w, whole) == EXEC_RUNNING);
         int64_t mine = add_gpu_cluster(w, "mine", 2);
         WAIT(w, counts(w, mine).idle == 2);
