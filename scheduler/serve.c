@@ -19,8 +19,7 @@
 #define QUEUE_MAX 64
 /* Waiting runs that one pass checks with backfill; at most PLAN_DEPTH runs get reservations. */
 #define QUEUE_LOOK 128
-/* The most waiting runs that one pass checks with backfill, including runs that are passed over
- * because nodes are barred to them. */
+/* The most waiting runs that one pass checks, including runs that stand aside (plan.h). */
 #define QUEUE_LOOK_MOST 1024
 
 /* The most ids of checked runs to remember: if there are more, all runs are checked again. */
@@ -247,7 +246,7 @@ struct serving {
     size_t n, limit;  /* how many were read, and how many were requested */
     size_t next;
     size_t looked, waiting; /* runs of this pass: looked at, and found to wait */
-    size_t barred;          /* those of `waiting` that delay no other run */
+    size_t aside;           /* those of `waiting` that delay no other run */
     int64_t first_wait_us;  /* how long a run waits at least for its first nodes (strict mode) */
 };
 
@@ -288,7 +287,7 @@ static int ask(struct pass *p, struct serving *v, const struct run *r, struct er
         return -1;
     struct plan_verdict got = plan_queue_ask(v->q, &wish);
     v->waiting += got.turn != PLAN_STARTS;
-    v->barred += got.turn == PLAN_BARRED;
+    v->aside += got.turn == PLAN_BARRED || got.turn == PLAN_TOO_MUCH;
     if (got.turn != PLAN_STARTS)
         return 0;
     p->started[p->n_started++] = r->id;
@@ -335,8 +334,8 @@ int pass_serve_queue(struct pass *p, struct err *e)
                         .limit = first_look(nodes, p->n_nodes)};
     p->started = arena_alloc(p->a, QUEUE_MAX * sizeof *p->started);
     v.first_wait_us = front_takes_us(p->front, STEP_RUN_START, p->pool.id);
-    while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX &&
-           v.looked - v.barred < QUEUE_LOOK && v.looked < QUEUE_LOOK_MOST) {
+    while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX && v.looked - v.aside < QUEUE_LOOK &&
+           v.looked < QUEUE_LOOK_MOST) {
         if (v.next == v.n && read_more(p, &v, e) != 0)
             return -1;
         if (v.next == v.n) {

@@ -225,6 +225,19 @@ WORLD_TEST(test_what_no_node_has_stands_aside_until_one_has_it, world_virtual(1)
     runs_with(w, large, "[0,1,2,3,4,5]");
 }
 
+/* One node has the GPUs, and each of the runs in front wants them of two nodes. */
+WORLD_TEST(test_however_many_stand_aside_the_run_behind_them_starts, world_virtual(2))
+{
+    int64_t c = roomy_cluster(w, 2);
+    fake_set_gpus(fake_of(w, c, 1), 1);
+    fake_cut(fake_of(w, c, 1));
+    pass(w, 60 * SECOND);
+    for (int i = 0; i < 200; i++)
+        add_part(w, c, arena_printf(&w->a, "wide%d", i), 2, (struct capacity){.gpus = 2});
+    int64_t small = add_part(w, c, "small", 1, (struct capacity){.slots = 1});
+    WAIT(w, job_state(w, small) == EXEC_RUNNING);
+}
+
 /* Less than what is held there counts once it is given back. */
 WORLD_TEST(test_a_node_that_has_less_than_before_goes_on_with_what_it_holds, world_virtual(1))
 {
