@@ -103,6 +103,8 @@ bool run_save(struct live_run *run)
     struct run_slot *slot = &run->slots[0];
     if (!run_saves(run))
         return true; /* another outcome was set meanwhile */
+    if (slot->state == SLOT_GONE && run->out.kind == OUT_REQUEUE)
+        return true; /* the retry makes the files anew */
     if (slot->state == SLOT_GONE) {
         fail(run, "The node was lost before its files were uploaded");
         return true;

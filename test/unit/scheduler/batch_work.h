@@ -50,9 +50,10 @@ static inline struct batch_job add_work(struct world *w, const char *name, const
     return j;
 }
 
-static inline struct batch_task add_command_task(struct world *w, const struct batch_job *j,
-                                                 const char *name, const char *command, int retries,
-                                                 const struct batch_waits *waits)
+/* `properties`: at least the command line; ' for ". */
+static inline struct batch_task add_task_of(struct world *w, const struct batch_job *j,
+                                            const char *name, const char *properties, int retries,
+                                            const struct batch_waits *waits)
 {
     struct err e = {0};
     int64_t now = wakes_wall(sched_wakes(w->s));
@@ -60,9 +61,9 @@ static inline struct batch_task add_command_task(struct world *w, const struct b
         .job_id = j->id,
         .name = name,
         .doc = json(w, arena_printf(&w->a,
-                                    "{'id':'%s','commandLine':'%s',"
+                                    "{'id':'%s',%s,"
                                     "'constraints':{'retentionTime':'P7D','maxTaskRetryCount':%d}}",
-                                    name, command, retries)),
+                                    name, properties, retries)),
         .state = BATCH_TASK_ACTIVE,
         .state_us = now,
         .created_us = now,
@@ -72,6 +73,14 @@ static inline struct batch_task add_command_task(struct world *w, const struct b
         .job_name = j->name};
     ok(batch_task_add(w->st, &t, NULL, waits, &e), &e);
     return t;
+}
+
+static inline struct batch_task add_command_task(struct world *w, const struct batch_job *j,
+                                                 const char *name, const char *command, int retries,
+                                                 const struct batch_waits *waits)
+{
+    const char *line = arena_printf(&w->a, "'commandLine':'%s'", command);
+    return add_task_of(w, j, name, line, retries, waits);
 }
 
 static inline struct batch_task add_named_task(struct world *w, const struct batch_job *j,
