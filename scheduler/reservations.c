@@ -2,8 +2,8 @@
  *
  * Most nodes are held only by running runs. Each such node is available from one instant on, so for
  * each kind of need a list sorted by this instant suffices. Nodes that have reservations, or that
- * runs have got since the lists were made, are marked; the few spans of these nodes are checked one
- * by one.
+ * runs have got since the lists were made, are marked; the spans of each of these nodes are gone
+ * through once, from instant to instant.
  */
 #include "scheduler/reservations.h"
 
@@ -52,7 +52,8 @@ struct ahead {
     size_t n;
     const struct plan_node *const *nodes;
     struct room_size *has;
-    struct spans *spans; /* of each node, sorted by their ends */
+    struct spans *spans;    /* of each node, sorted by their ends */
+    struct spans *reserved; /* those of them that are reservations, sorted by their beginnings */
     bool *marked;
     uint32_t *marks; /* the marked nodes, in the order of marking */
     size_t n_marks;
@@ -77,9 +78,8 @@ static bool serves(const struct plan_node *n)
 
 /* --- spans ---------------------------------------------------------------------------------- */
 
-static void add_span(struct ahead *h, size_t node, const struct held_span *s)
+static uint32_t append_span(struct ahead *h, struct spans *of)
 {
-    struct spans *of = &h->spans[node];
     if (of->n == of->cap) {
         struct held_span *old = of->e;
         of->cap = of->cap ? 2 * of->cap : 4;
@@ -87,8 +87,28 @@ static void add_span(struct ahead *h, size_t node, const struct held_span *s)
         if (of->n > 0)
             memcpy(of->e, old, of->n * sizeof *old);
     }
-    uint32_t i = of->n++;
+    return of->n++;
+}
+
+static void add_span(struct ahead *h, size_t node, const struct held_span *s)
+{
+    struct spans *of = &h->spans[node];
+    uint32_t i = append_span(h, of);
     for (; i > 0 && of->e[i - 1].to > s->to; i--)
+        of->e[i] = of->e[i - 1];
+    of->e[i] = *s;
+}
+
+static bool begins_later(const struct held_span *a, const struct held_span *b)
+{
+    return a->from > b->from || (a->from == b->from && a->to > b->to);
+}
+
+static void add_reserved(struct ahead *h, size_t node, const struct held_span *s)
+{
+    struct spans *of = &h->reserved[node];
+    uint32_t i = append_span(h, of);
+    for (; i > 0 && begins_later(&of->e[i - 1], s); i--)
         of->e[i] = of->e[i - 1];
     of->e[i] = *s;
 }
@@ -166,6 +186,7 @@ struct ahead *ahead_new(struct arena *a, const struct ahead_input *in)
     h->nodes = in->nodes;
     h->has = arena_alloc(a, n * sizeof *h->has);
     h->spans = arena_alloc(a, n * sizeof *h->spans);
+    h->reserved = arena_alloc(a, n * sizeof *h->reserved);
     h->marked = arena_alloc(a, n * sizeof *h->marked);
     h->marks = arena_alloc(a, n * sizeof *h->marks);
     h->chosen = arena_alloc(a, n * sizeof *h->chosen);
@@ -252,48 +273,79 @@ static const struct shape *shape_of(struct ahead *h, const struct ahead_want *w)
 /* --- marked nodes ------------------------------------------------------------------------------
  */
 
-static bool fits_at(const struct ahead *h, const struct ahead_want *w, size_t node, int64_t at)
+/* Goes from instant to instant through the spans of a node. */
+struct timeline {
+    const struct spans *spans, *reserved; /* of the node */
+    uint32_t end, begin; /* in these: the next span that ends, the next reservation that begins */
+    uint32_t begun;      /* the first reservation that began at this instant, if any did */
+    struct room_size left;
+    uint32_t n_held; /* how many spans hold parts of the node at this instant */
+    int64_t at_us;
+};
+
+static void hold(struct timeline *t, const struct held_span *s, int times)
 {
-    const struct spans *of = &h->spans[node];
-    struct room_size left = h->has[node];
-    bool empty = true;
-    for (uint32_t i = 0; i < of->n; i++)
-        if (of->e[i].from <= at && at < of->e[i].to) {
-            room_add(&left, &of->e[i].takes, -1);
-            empty = false;
-        }
-    /* A node's capacity is known only when it is prepared. */
-    return (empty && (!w->part || is_coming(h->nodes[node]))) ||
-           (w->part && room_fits(&left, &w->need));
+    room_add(&t->left, &s->takes, -times);
+    t->n_held += (uint32_t)times;
 }
 
-/* The first instant after `at` when the node has no room any more, because of *span. */
-static int64_t fits_until(const struct ahead *h, const struct ahead_want *w, size_t node,
-                          int64_t at, const struct held_span **span)
+static struct timeline timeline_at(const struct ahead *h, size_t node, int64_t at)
 {
-    const struct spans *of = &h->spans[node];
-    int64_t until = AHEAD_NEVER;
-    for (uint32_t i = 0; i < of->n; i++) {
-        int64_t from = of->e[i].from;
-        if (from > at && from < until && !fits_at(h, w, node, from)) {
-            until = from;
-            *span = &of->e[i];
-        }
-    }
-    return until;
+    struct timeline t = {.spans = &h->spans[node],
+                         .reserved = &h->reserved[node],
+                         .left = h->has[node],
+                         .at_us = at};
+    while (t.end < t.spans->n && t.spans->e[t.end].to <= at)
+        t.end++;
+    for (uint32_t i = t.end; i < t.spans->n; i++)
+        if (t.spans->e[i].from <= at)
+            hold(&t, &t.spans->e[i], 1);
+    while (t.begin < t.reserved->n && t.reserved->e[t.begin].from <= at)
+        t.begin++;
+    return t;
+}
+
+/* Moves to the next instant at which a span begins or ends. False: there is none. */
+static bool timeline_next(struct timeline *t)
+{
+    const struct held_span *ends = t->spans->e, *begins = t->reserved->e;
+    int64_t at = t->end < t->spans->n ? ends[t->end].to : AHEAD_NEVER;
+    if (t->begin < t->reserved->n && begins[t->begin].from < at)
+        at = begins[t->begin].from;
+    if (at == AHEAD_NEVER)
+        return false;
+    t->at_us = at;
+    for (; t->end < t->spans->n && ends[t->end].to == at; t->end++)
+        hold(t, &ends[t->end], -1);
+    t->begun = t->begin;
+    for (; t->begin < t->reserved->n && begins[t->begin].from == at; t->begin++)
+        hold(t, &begins[t->begin], 1);
+    return true;
+}
+
+/* Whether the node has room at the instant of the timeline. */
+static bool fits(const struct ahead *h, const struct ahead_want *w, size_t node,
+                 const struct timeline *t)
+{
+    /* A node's capacity is known only when it is prepared. */
+    return (t->n_held == 0 && (!w->part || is_coming(h->nodes[node]))) ||
+           (w->part && room_fits(&t->left, &w->need));
 }
 
 bool ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node, int64_t *by)
 {
     const struct spans *of = &h->spans[node];
-    const struct held_span *span = NULL;
     if (!h->marked[node])
         return true;
-    if (fits_at(h, w, node, h->now_us)) {
-        if (fits_until(h, w, node, h->now_us, &span) >= end_of(h->now_us, w->for_us))
-            return true;
-        *by = span->by;
-        return false;
+    struct timeline t = timeline_at(h, node, h->now_us);
+    if (fits(h, w, node, &t)) {
+        int64_t end = end_of(h->now_us, w->for_us);
+        while (timeline_next(&t) && t.at_us < end)
+            if (!fits(h, w, node, &t)) {
+                *by = t.reserved->e[t.begun].by;
+                return false;
+            }
+        return true;
     }
     /* reserved from now on, for a run that waits for other nodes */
     for (uint32_t i = 0; i < of->n; i++)
@@ -304,11 +356,6 @@ bool ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node
 
 static void add_window(struct ahead *h, int64_t from, int64_t to, uint32_t node)
 {
-    struct free_window *last = h->n_windows > 0 ? &h->windows[h->n_windows - 1] : NULL;
-    if (last && last->node == node && last->to >= from) {
-        last->to = to > last->to ? to : last->to;
-        return;
-    }
     if (!h->windows || h->n_windows == h->windows_cap) {
         struct free_window *old = h->windows;
         h->windows_cap = old ? 2 * h->windows_cap : 256;
@@ -319,26 +366,25 @@ static void add_window(struct ahead *h, int64_t from, int64_t to, uint32_t node)
     h->windows[h->n_windows++] = (struct free_window){from, to, node};
 }
 
-/* Adds the times in which this node is available for long enough; such a time begins now, or at the
- * end of a span. */
+/* Adds the times in which this node is available for long enough: from when to when a run may
+ * begin. */
 static void windows_of(struct ahead *h, const struct ahead_want *w, uint32_t node, int64_t start)
 {
-    const struct spans *of = &h->spans[node];
-    const struct held_span *span = NULL;
-    int64_t before = AHEAD_NEVER;
-    if (!serves(h->nodes[node]) && !is_coming(h->nodes[node]))
+    bool serving = serves(h->nodes[node]) || is_coming(h->nodes[node]), open = false;
+    struct timeline t = timeline_at(h, node, start);
+    int64_t from = start;
+    if (!serving || start == AHEAD_NEVER)
         return;
-    for (uint32_t i = 0; i <= of->n; i++) {
-        int64_t at = i == 0 || of->e[i - 1].to < start ? start : of->e[i - 1].to;
-        if (at == before || at == AHEAD_NEVER || !fits_at(h, w, node, at))
-            continue;
-        before = at;
-        int64_t until = fits_until(h, w, node, at, &span);
-        if (until == AHEAD_NEVER)
-            add_window(h, at, AHEAD_NEVER, node);
-        else if (w->for_us <= until - at)
-            add_window(h, at, until - w->for_us, node);
-    }
+    do {
+        bool fit = fits(h, w, node, &t);
+        if (fit && !open)
+            from = t.at_us;
+        if (!fit && open && w->for_us <= t.at_us - from)
+            add_window(h, from, t.at_us - w->for_us, node);
+        open = fit;
+    } while (timeline_next(&t));
+    if (open)
+        add_window(h, from, AHEAD_NEVER, node);
 }
 
 static int by_from(const void *pa, const void *pb)
@@ -472,5 +518,6 @@ void ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_
                                     .by = by};
         mark(h, p->nodes[i]);
         add_span(h, p->nodes[i], &s);
+        add_reserved(h, p->nodes[i], &s);
     }
 }
