@@ -145,7 +145,7 @@ static void report(const struct watchdog *w, char state)
     bool told = find_out(w, state);
     if (told)
         put_stack(&stack);
-    LOG_ERROR(w->config.log, "loop.stuck", LF_INT("ticks", w->ticks),
+    LOG_ERROR(w->config.log, "loop.stuck", LF_INT("seconds", w->ticks),
               LF_STR("work", told && *taken.doing ? taken.doing : NULL),
               LF_STR("thread_state", kernel), LF_STR("stack", stack.len > 0 ? stack.s : NULL));
     strbuf_free(&stack);
@@ -156,7 +156,7 @@ static void report(const struct watchdog *w, char state)
 static void end(struct watchdog *w, char state)
 {
     if (state == 'D' && !w->in_kernel) {
-        LOG_ERROR(w->config.log, "loop.blocked_in_kernel", LF_INT("ticks", w->ticks),
+        LOG_ERROR(w->config.log, "loop.blocked_in_kernel", LF_INT("seconds", w->ticks),
                   LF_STR("remedy", "a system call cannot be interrupted, so the daemon waits for "
                                    "it: check its mounts and disks"));
         w->in_kernel = true;
@@ -164,14 +164,14 @@ static void end(struct watchdog *w, char state)
     if (w->able < w->config.end_ticks)
         return;
     w->ended = true;
-    LOG_ERROR(w->config.log, "loop.aborted", LF_INT("ticks", w->ticks));
+    LOG_ERROR(w->config.log, "loop.aborted", LF_INT("seconds", w->ticks));
     w->config.end(w->config.ctx);
 }
 
 static void goes_on(struct watchdog *w)
 {
     if (w->ticks >= w->config.report_ticks)
-        LOG_WARN(w->config.log, "loop.resumed", LF_INT("ticks", w->ticks));
+        LOG_WARN(w->config.log, "loop.resumed", LF_INT("seconds", w->ticks));
     w->seen = atomic_load(&w->turns);
     w->ticks = w->able = 0;
     w->ended = w->in_kernel = false;

@@ -71,9 +71,11 @@ static void keep_reconcile(void *ctx, int64_t id)
         return;
     }
     if (rc < 0)
-        LOG_ERROR(s->log, "keep.failed", LF_STR("what", k->kind->what), LF_STR("why", e.msg));
+        LOG_ERROR(s->log, "old_data.not_removed", LF_STR("kind", k->kind->what),
+                  LF_STR("why", e.msg));
     if (k->gone > 0)
-        LOG_INFO(s->log, "keep.forgotten", LF_STR("what", k->kind->what), LF_INT("count", k->gone));
+        LOG_INFO(s->log, "old_data.removed", LF_STR("kind", k->kind->what),
+                 LF_INT("count", k->gone));
     k->gone = 0;
     start_look(k, &s->keep.of[k->kind->of]);
     wake_at(s->wakes, &woken_keep, id, wakes_mono(s->wakes) + LOOK_EVERY_US);

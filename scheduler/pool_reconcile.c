@@ -492,7 +492,7 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
         return;
     bool known = st_pool_kind(s->st, id, &kind, &e) == 1;
     const struct front_words *w = (known ? front_of(&s->fronts, kind) : s->fronts.all[0])->words;
-    LOG_WARN(s->log, "pool.rolled_back", LF_STR("kind", w->pool), LF_INT("pool_id", id),
+    LOG_WARN(s->log, "pool.decision_not_written", LF_STR("kind", w->pool), LF_INT("pool_id", id),
              LF_STR("why", why->msg));
     oversized_forget(s, id); /* the front's reports were about rows that were rolled back */
     machines_reread(s->fleet);

@@ -148,7 +148,8 @@ void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scal
         return;
     arena_init(&a);
     if (tell_of(s, &a, pool_id, owner, owner_id, &e) < 0)
-        LOG_ERROR(s->log, "run.not_read", LF_INT("owner_id", owner_id), LF_STR("why", e.msg));
+        LOG_ERROR(s->log, "run.node_count_not_checked", LF_INT("row_id", owner_id),
+                  LF_STR("why", e.msg));
     else if (known)
         id_map_put_number(&s->told_sizes, pool_id, told(largest, n + 1));
     arena_free(&a);

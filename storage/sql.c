@@ -72,7 +72,7 @@ int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err 
     if ((ext & 0xff) == SQLITE_FULL || ext == SQLITE_IOERR_WRITE) /* also if a quota is used up */
         st->disk_full = true;
     LOG_AT(st->log, local.code == ERR_CONFLICT ? LOG_LVL_DEBUG : LOG_LVL_ERROR, "db.failed",
-           LF_STR("what", what), LF_INT("sqlite", ext), LF_STR("why", sqlite3_errmsg(st->db)),
+           LF_STR("statement", what), LF_INT("sqlite", ext), LF_STR("why", sqlite3_errmsg(st->db)),
            LF_INT("errno", sqlite3_system_errno(st->db)));
     /* A full disk or an I/O error may end the whole transaction. Then all writes of the turn are
      * lost, and no further write may join it. */

@@ -102,7 +102,7 @@ int access_others_may(const struct access *x, struct arena *a, const char *actio
 
 int access_refuse_local(struct request *r, struct err *e)
 {
-    LOG_INFO(r->config->log, "access.refused", LF_STR("by", r->who ? r->who->name : "a key"),
+    LOG_INFO(r->config->log, "access.refused", LF_STR("principal", r->who ? r->who->name : "a key"),
              LF_STR("action", "run on local nodes"), LF_STR("req", r->correlation_id));
     return err_set(e, ERR_FORBIDDEN, NULL,
                    "Jobs on local nodes reach the daemon's own files here (it is not root, and the "
@@ -114,8 +114,8 @@ int access_refuse_local(struct request *r, struct err *e)
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e)
 {
     const struct principal *who = r->who;
-    LOG_INFO(r->config->log, "access.refused", LF_STR("by", who->name), LF_STR("action", action),
-             LF_STR("scope", scope), LF_STR("req", r->correlation_id));
+    LOG_INFO(r->config->log, "access.refused", LF_STR("principal", who->name),
+             LF_STR("action", action), LF_STR("scope", scope), LF_STR("req", r->correlation_id));
     return err_set(e, ERR_FORBIDDEN, NULL,
                    "The client '%s' with object id '%s' does not have authorization to perform "
                    "action '%s' over scope '%.200s' or the scope is invalid. If access was "

@@ -177,7 +177,7 @@ bool event_feed_more(struct event_feed *f)
     arena_free(&a);
     if (rc == 0)
         return true;
-    LOG_WARN(f->log, "event_stream.last_removal_not_read", LF_INT("sequence", f->read),
+    LOG_WARN(f->log, "event_stream.events_not_read", LF_INT("sequence", f->read),
              LF_STR("why", e.msg));
     f->failed = true;
     f->back = FEED_NOT_BACK;
@@ -249,7 +249,7 @@ void event_feed_watch(struct event_feed *f)
     int64_t last = st_events_on_disk(f->st);
     struct err e;
     if (st_last_removal(f->st, &last, &e) < 0)
-        LOG_WARN(f->log, "event_stream.last_removal_not_read", LF_INT("sequence", last),
+        LOG_WARN(f->log, "event_stream.events_not_read", LF_INT("sequence", last),
                  LF_STR("why", e.msg));
     if (last >= 0)
         event_ring_lose(&f->ring, last);

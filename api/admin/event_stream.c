@@ -365,7 +365,7 @@ static void end(struct stream *s, const char *why)
     strbuf_putc(&b, '\n');
     struct live_text *t = live_text_new(&b);
     s->ended = true;
-    LOG_INFO(s->all->feed.log, "event_stream.ended", LF_STR("by", s->viewer->name),
+    LOG_INFO(s->all->feed.log, "event_stream.ended", LF_STR("principal", s->viewer->name),
              LF_STR("why", why));
     live_end(s->live, t);
     live_text_drop(t);

@@ -79,7 +79,7 @@ static void stream_free(struct terminal_stream *s)
 
 static void note_end(const struct terminal_stream *s, const struct terminal_end *end)
 {
-    LOG_INFO(s->all->log, "terminal.closed", LF_STR("by", s->by), LF_STR("job", s->job),
+    LOG_INFO(s->all->log, "terminal.closed", LF_STR("principal", s->by), LF_STR("job", s->job),
              LF_STR("node", s->node), LF_INT("ms", uv_now(s->all->loop) - s->opened_ms),
              LF_INT("exit_code", end->why || end->signal ? -1 : end->exit_code),
              LF_INT("signal", end->signal), LF_STR("why", end->why));
@@ -347,7 +347,7 @@ struct replied *terminals_add(struct terminals *all, struct request *r,
         return NULL;
     }
     s->node = xstrdup(terminal_node(s->near));
-    LOG_INFO(all->log, "terminal.opened", LF_STR("by", s->by), LF_STR("job", s->job),
+    LOG_INFO(all->log, "terminal.opened", LF_STR("principal", s->by), LF_STR("job", s->job),
              LF_STR("node", s->node), LF_STR("req", r->correlation_id));
     return reply_upgrade(r, &of_client, s, &s->client);
 }

@@ -95,8 +95,8 @@ static int refuse_linked(struct request *r, const char *action, const char *scop
     const struct principal *who = r->who;
     struct access_target t;
     access_target(r, &t);
-    LOG_INFO(r->config->log, "access.refused", LF_STR("by", who->name), LF_STR("action", action),
-             LF_STR("scope", scope), LF_STR("req", r->correlation_id));
+    LOG_INFO(r->config->log, "access.refused", LF_STR("principal", who->name),
+             LF_STR("action", action), LF_STR("scope", scope), LF_STR("req", r->correlation_id));
     return err_set(e, ARM_LINKED_FORBIDDEN, NULL,
                    "The client '%s' with object id '%s' has permission to perform action '%s' on "
                    "scope '%.200s'; however, it does not have permission to perform action '%s' on "

@@ -93,7 +93,7 @@ int tell_made(struct request *r, const char *made, const char *noun, const char 
     told.from = ev->to;
     told.reason = arena_concat(&r->arena, "made ", made, ", because ", noun, " ", name, " names ",
                                strchr(made, ',') ? "them" : "it");
-    LOG_INFO(r->config->log, "share.auto_created", LF_STR("kind", noun), LF_STR("name", name),
-             LF_STR("why", told.reason));
+    LOG_INFO(r->config->log, "share.auto_created", LF_STR("resource_kind", noun),
+             LF_STR("resource", name), LF_STR("why", told.reason));
     return st_event_add(arm_of(r)->storage, &told, e);
 }

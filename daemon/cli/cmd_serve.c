@@ -164,7 +164,7 @@ static char *cmd_path(const struct config *c, const char *agent, const struct lo
 {
     char *path = c->batch_windows_commands ? agent_path_of_cmd(agent) : NULL;
     if (path && access(path, X_OK) != 0)
-        LOG_WARN(log, "local_nodes.cmd_missing", LF_STR("path", path),
+        LOG_WARN(log, "local_nodes.windows_interpreter_missing", LF_STR("path", path),
                  LF_STR("why", "tasks with command lines of Windows will fail on local nodes"));
     return path;
 }
@@ -174,14 +174,14 @@ static void log_site(const struct serve_setup *with, const struct log *log)
 {
     const struct open_place *place = &with->site.open_place;
     if (place->gone)
-        LOG_WARN(log, "local_nodes.place_lost", LF_STR("before", place->gone),
-                 LF_STR("place", place->made),
+        LOG_WARN(log, "local_nodes.directory_missing", LF_STR("missing", place->gone),
+                 LF_STR("directory", place->made),
                  LF_STR("why", "the directory of nodes and shares is not there, so a new and "
                                "empty one is in use: all shares are empty"));
     else if (place->made)
-        LOG_INFO(log, "local_nodes.relocated", LF_STR("place", place->made),
+        LOG_INFO(log, "local_nodes.relocated", LF_STR("directory", place->made),
                  LF_STR("why",
-                        "nodes and shares are at this place now, because a directory "
+                        "nodes and shares are in this directory now, because a directory "
                         "above the state directory is closed to the users that jobs run as"));
     if (with->site.site.first_alone && with->config.nodes > 0)
         LOG_INFO(

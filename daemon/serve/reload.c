@@ -26,7 +26,7 @@ static void tell_end(void *ctx)
     if (ends_us == 0 || ends_us > loop_wall_us(r->loop))
         return;
     timefmt_wire(ends_us, when);
-    LOG_WARN(r->log, "daemon.certificate_expired", LF_STR("ended", when),
+    LOG_WARN(r->log, "daemon.certificate_expired", LF_STR("expired_at", when),
              LF_STR("remedy", "renew the file that tls.certificate names, then send SIGHUP"));
 }
 
@@ -134,7 +134,7 @@ static int take(struct reload *r, const json_t *changed, struct err *e)
 static void refuse(struct reload *r)
 {
     LOG_WARN(r->log, "daemon.not_reloaded", LF_STR("why", r->err.msg),
-             LF_STR("remedy", "everything stays as it was; mend the file, then reload"));
+             LF_STR("remedy", "everything stays as it was; correct the file, then reload"));
     files_free(r->reading);
     answer(&r->now, NULL, &r->err);
 }
@@ -149,7 +149,7 @@ static void accept_reading(struct reload *r)
     r->rc = take(r, changed, &r->err);
     if (r->rc == 0) {
         LOG_INFO(r->log, "daemon.reloaded", LF_STR("changed", changes_text(&a, changed, false)),
-                 LF_STR("after_restart", changes_text(&a, changed, true)));
+                 LF_STR("needs_restart", changes_text(&a, changed, true)));
         tell_end(r);
         answer(&r->now, changed, NULL);
     } else {

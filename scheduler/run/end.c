@@ -54,11 +54,11 @@ static void log_end(struct live_run *run)
     int64_t ms = (wakes_mono(run->runs->wakes) - run->began_us) / 1000;
     if (run->out.kind == OUT_SUCCEEDED)
         LOG_INFO(log, "run.succeeded", LF_STR("kind", kind), LF_STR("run", run->name),
-                 LF_INT("owner_id", run->row.owner_id), LF_STR("node", node),
+                 LF_INT("row_id", run->row.owner_id), LF_STR("node", node),
                  LF_STR("machine", machine), LF_INT("ms", ms));
     else
         LOG_INFO(log, "run.failed", LF_STR("kind", kind), LF_STR("run", run->name),
-                 LF_INT("owner_id", run->row.owner_id), LF_STR("node", node),
+                 LF_INT("row_id", run->row.owner_id), LF_STR("node", node),
                  LF_STR("machine", machine), LF_INT("ms", ms),
                  LF_STR("why", why->code ? failure_line(&run->a, why) : NULL),
                  LF_STR("command", why->command), LF_STR("stderr", why->stderr_tail),
@@ -198,7 +198,7 @@ void run_release(struct live_run *run)
     }
     if (run->out.kind == OUT_REQUEUE)
         LOG_INFO(rs->log, "run.requeued", LF_STR("kind", w->run), LF_STR("run", run->name),
-                 LF_INT("owner_id", run->row.owner_id), LF_STR("why", why_again(run)));
+                 LF_INT("row_id", run->row.owner_id), LF_STR("why", why_again(run)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
     forget_tasks(run);
     if (run->out.kind != OUT_REQUEUE) /* the run is over and must be forgotten */

@@ -152,11 +152,11 @@ static void log_begin(const struct live_run *run, bool resumed)
     const char *machine = node_rt_machine(run->slots[0].tenant.node);
     if (resumed)
         LOG_INFO(log, "run.resumed", LF_STR("kind", kind), LF_STR("run", run->name),
-                 LF_INT("owner_id", run->row.owner_id), LF_INT("attempt", run->row.attempt),
+                 LF_INT("row_id", run->row.owner_id), LF_INT("attempt", run->row.attempt),
                  LF_STR("node", node), LF_STR("machine", machine), LF_INT("nodes", run->n_slots));
     else
         LOG_INFO(log, "run.started", LF_STR("kind", kind), LF_STR("run", run->name),
-                 LF_INT("owner_id", run->row.owner_id), LF_INT("attempt", run->row.attempt),
+                 LF_INT("row_id", run->row.owner_id), LF_INT("attempt", run->row.attempt),
                  LF_STR("node", node), LF_STR("machine", machine), LF_INT("nodes", run->n_slots));
 }
 

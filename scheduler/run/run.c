@@ -25,7 +25,7 @@ static void on_failed_durable(void *ctx, const struct err *why)
     const struct front_words *w = n->words;
     if (!why)
         LOG_INFO(n->runs->log, "run.failed", LF_STR("kind", w->run), LF_STR("run", n->name),
-                 LF_INT("owner_id", n->owner_id), LF_STR("why", n->why));
+                 LF_INT("row_id", n->owner_id), LF_STR("why", n->why));
     wakes_unref(n->runs->wakes);
     free(n->name);
     free(n->why);
@@ -91,8 +91,7 @@ static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, s
                               .message = front_text(w, a, "The {run}'s nodes are gone"),
                               .exit_code = -1};
     struct ending k = {.runs = rs, .r = r, .why = &f};
-    LOG_ERROR(rs->log, "run.without_nodes", LF_STR("kind", w->run),
-              LF_INT("owner_id", r->owner_id));
+    LOG_ERROR(rs->log, "run.without_nodes", LF_STR("kind", w->run), LF_INT("row_id", r->owner_id));
     return st_tx(rs->st, "end run", end_from_outside, &k, e);
 }
 

@@ -212,7 +212,7 @@ static int terminate_running(struct runs *rs, struct arena *a, const struct run 
     if (st_tx(rs->st, "stop run", stop, &k, e) < 0)
         return -1;
     LOG_INFO(rs->log, "run.stopping", LF_STR("kind", w->run),
-             LF_STR("run", f->ops->run_name(f, rs->st, a, r)), LF_INT("owner_id", r->owner_id));
+             LF_STR("run", f->ops->run_name(f, rs->st, a, r)), LF_INT("row_id", r->owner_id));
     wake_durable(rs->wakes, &woken_run, r->id);
     return 0;
 }

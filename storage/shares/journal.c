@@ -155,7 +155,7 @@ static void on_settled(void *ctx, const struct err *why)
 {
     struct journal *j = ctx;
     if (why)
-        LOG_ERROR(j->c.log, "journal.files_not_synced", LF_INT("puts", (int64_t)j->now.n),
+        LOG_ERROR(j->c.log, "journal.files_not_synced", LF_INT("files", (int64_t)j->now.n),
                   LF_STR("why", why->msg));
     for (size_t i = 0; i < j->now.n; i++)
         is_over(j, &j->now.put[i].entry, why != NULL);

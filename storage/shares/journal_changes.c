@@ -60,10 +60,10 @@ static bool is_as_before(const struct found_change *f)
            f->facts.mtime_ns == c->was_mtime_ns;
 }
 
-static void tell(struct journal *j, const struct found_change *f, const char *how)
+static void tell(struct journal *j, const struct found_change *f, const char *result)
 {
-    LOG_WARN(j->c.log, "journal.change_finished", LF_STR("share", f->share->name),
-             LF_STR("path", f->c->was.path), LF_STR("how", how));
+    LOG_WARN(j->c.log, "journal.change_settled", LF_STR("share", f->share->name),
+             LF_STR("path", f->c->was.path), LF_STR("result", result));
 }
 
 static int replaces(struct journal *j, struct arena *a, const struct found_change *f, struct err *e)

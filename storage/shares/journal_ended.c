@@ -88,10 +88,10 @@ static void on_forgotten(void *ctx, const struct err *why)
 static void say_not_removed(struct journal *j, const struct ended_row *row, const struct err *why)
 {
     if (row->is_put)
-        LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("put", row->id),
+        LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("write_id", row->id),
                   LF_STR("why", why->msg));
     else
-        LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("change", row->id),
+        LOG_ERROR(j->c.log, "journal.row_not_removed", LF_INT("change_id", row->id),
                   LF_STR("why", why->msg));
 }
 

@@ -140,11 +140,11 @@ def test_a_place_that_is_gone_is_made_anew_with_a_warning_and_the_shares_are_the
     lost = place_of(d)
     d.stop()
     shutil.rmtree(lost)
-    d.expect_log("local_nodes.place_lost")
+    d.expect_log("local_nodes.directory_missing")
     d.start()
     assert place_of(d) != lost and place_of(d).is_dir()
-    (said,) = (line for line in d.log() if " local_nodes.place_lost " in line)
-    assert f"before={lost} " in said and f"place={place_of(d)} " in said
+    (said,) = (line for line in d.log() if " local_nodes.directory_missing " in line)
+    assert f"missing={lost} " in said and f"directory={place_of(d)} " in said
     folder = Path(d.tool("share-path", "acct", "new").stdout.strip())
     assert folder.is_dir() and folder.resolve().is_relative_to(place_of(d))
 

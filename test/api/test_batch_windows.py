@@ -96,7 +96,7 @@ def test_a_node_without_the_interpreter_fails_them_by_name():
         os.chmod(folder, 0o755)
         agent = shutil.copy(NODE_AGENT, folder)
         with Site(windows_commands=True, environment={"BATCHAI_NODE": agent}) as site:
-            site.daemon.expect_log(r"warn local_nodes\.cmd_missing")
+            site.daemon.expect_log(r"warn local_nodes\.windows_interpreter_missing")
             info = site.start_task("cmd /c echo hello")
     assert info["result"] == "failure" and "exitCode" not in info
     assert f"this node has no batchai-cmd, which runs command lines of Windows: cannot open {folder}/batchai-cmd" in str(info["failureInfo"])

@@ -38,7 +38,7 @@ def test_the_oldest_jobs_go_with_their_directories_and_the_report_stays(own_daem
     assert [j.state for j in jobs[2:]] == ["succeeded", "succeeded"]
     wait_for(lambda: len(directories(d)) == 2, what=lambda: directories(d))
     assert report(d) == before
-    assert any("keep.forgotten" in line and "what=jobs count=2" in line for line in d.log())
+    assert any("old_data.removed" in line and "kind=jobs count=2" in line for line in d.log())
 
 
 def test_jobs_of_azure_batch_are_counted_apart(own_daemon):

@@ -163,7 +163,7 @@ def test_a_daemon_that_is_stopped_in_the_middle_has_all_of_it_or_nothing(own_dae
 
 def on_a_small_disk(own_daemon, small_disk):
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE, arguments=["--testing"])
-    d.expect_log(r"db\.|request\.failed|pool\.rolled_back")
+    d.expect_log(r"db\.|request\.failed|pool\.decision_not_written")
     return d
 
 

@@ -94,9 +94,9 @@ def test_a_role_that_names_the_right_enters_and_the_owner_sees_it(job, person):
     bob = person(OPERATOR)
     refused(job, 400, who=bob, node="nowhere")
     assert bob.name not in str(job.daemon.rows("SELECT reason FROM event"))
-    lines = [line for line in job.daemon.log() if "terminal.opened" in line and f"by={ada.name}" in line]
+    lines = [line for line in job.daemon.log() if "terminal.opened" in line and f"principal={ada.name}" in line]
     assert lines and f"job={job.name}" in lines[0]
-    wait_for(lambda: any("terminal.closed" in x and f"by={ada.name}" in x and "exit_code=0" in x for x in job.daemon.log()), what="the log")
+    wait_for(lambda: any("terminal.closed" in x and f"principal={ada.name}" in x and "exit_code=0" in x for x in job.daemon.log()), what="the log")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="local nodes serve the first principal alone without accounts for jobs")

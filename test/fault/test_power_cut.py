@@ -146,7 +146,7 @@ def cuts(d, disk, writer, enough):
 def daemon(disk):
     with StorageDaemon(state_dir=disk) as d:
         d.expect_log("journal.restored")
-        d.expect_log("journal.change_finished")  # a change that the cut met halfway
+        d.expect_log("journal.change_settled")  # a change that the cut met halfway
         assert d.blob.call("PUT", "/box?restype=container").status == 201
         yield d
 

@@ -97,7 +97,7 @@ static struct replied *made(struct rm *m)
 {
     const struct storage_account *there = m->row;
     LOG_INFO(m->r->config->log, "storage_account.created", LF_STR("account", m->name),
-             LF_STR("group", m->group.name), LF_INT("adopted", there->implicit),
+             LF_STR("group", m->group.name), LF_INT("existed_before", there->implicit),
              LF_STR("by", m->r->who->name));
     return reply_created(m->r, rm_text(m->given.doc, "location"), m->guid);
 }
@@ -227,7 +227,7 @@ static struct replied *remove_account(struct rm *m)
     if (check_account_is_idle(r, s, &e) < 0 ||
         shares_delete_account(arm_of(r)->shares, s->id, r->now_us, on_deleted, r, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "storage_account.deleted", LF_STR("account", s->name),
+    LOG_INFO(r->config->log, "storage_account.deleting", LF_STR("account", s->name),
              LF_STR("group", s->scope.group), LF_STR("by", r->who->name));
     return reply_later(r);
 }

@@ -172,7 +172,7 @@ struct replied *pools_resize(struct request *r)
     int64_t updated = batch_modified(r, p.updated_us);
     if (batch_pool_resize(batch_of(r)->front, &p, &t, updated, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "pool.resized", LF_STR("pool", p.name),
+    LOG_INFO(r->config->log, "pool.resize_requested", LF_STR("pool", p.name),
              LF_INT("dedicated", t.dedicated), LF_INT("low_priority", t.low));
     return batch_reply_written(r, 202, pool_path_of(r, p.name, "/resize"), updated);
 }

@@ -162,8 +162,9 @@ static int check(struct request *r, const struct principal *who, const struct da
                  : allows(azstorage_of(r)->access, &r->arena, who, &t, needed.about, e);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
-    LOG_INFO(r->config->log, "access.refused", LF_STR("by", who->name), LF_STR("action", t.action),
-             LF_STR("scope", t.scope), LF_STR("req", r->correlation_id));
+    LOG_INFO(r->config->log, "access.refused", LF_STR("principal", who->name),
+             LF_STR("action", t.action), LF_STR("scope", t.scope),
+             LF_STR("req", r->correlation_id));
     return err_set(e, AZSTORAGE_PERMISSION, NULL,
                    "This request is not authorized to perform this operation using this "
                    "permission.");

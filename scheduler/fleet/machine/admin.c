@@ -59,7 +59,8 @@ int fleet_machine_drain(struct fleet *fl, const char *name, const char *reason, 
     struct machine *m = find_named(fl, name, e);
     if (!m || set_drained(fl, m, true, reason, e) != 0)
         return -1;
-    LOG_INFO(fl->log, "machine.drained", LF_STR("machine", m->name), LF_STR("reason", reason));
+    LOG_INFO(fl->log, "machine.drain_started", LF_STR("machine", m->name),
+             LF_STR("reason", reason));
     return 0;
 }
 
@@ -108,7 +109,7 @@ int fleet_machine_undrain(struct fleet *fl, const char *name, struct err *e)
     if (!m || st_tx(fl->st, "undrain machine", undrain, &u, e) != 0)
         return -1;
     machine_trouble(fl, m, NULL);
-    LOG_INFO(fl->log, "machine.undrained", LF_STR("machine", m->name));
+    LOG_INFO(fl->log, "machine.drain_ended", LF_STR("machine", m->name));
     return 0;
 }
 

@@ -150,7 +150,7 @@ static void take_others(struct inventory_rows *r, struct id_map *before)
             continue;
         if (!id_map_has(&r->claimed, row->id)) {
             if (!r->only_reads)
-                LOG_INFO(r->fl->log, "machine.forgotten", LF_STR("machine", row->name));
+                LOG_INFO(r->fl->log, "machine.removed", LF_STR("machine", row->name));
             continue;
         }
         struct machine *m = take(r->fl, before, row->id, row->name);

@@ -169,7 +169,7 @@ static void log_loss(const struct node_rt *rt, const char *why)
                  !strcmp(rt->contact.why_down, why);
     LOG_AT(rt->fleet->log, known ? LOG_LVL_DEBUG : LOG_LVL_WARN, "node.link_lost",
            LF_STR("node", rt->name), LF_STR("machine", rt->machine ? rt->machine->name : NULL),
-           LF_INT("losses", rt->contact.failures), LF_STR("why", why));
+           LF_INT("failures", rt->contact.failures), LF_STR("why", why));
 }
 
 static bool is_good(const struct node_contact *c, int64_t now)

@@ -49,8 +49,8 @@ static int write_failure(struct fleet *fl, struct arena *a, const struct node *r
                  LF_STR("why", why), LF_STR("command", f->command),
                  LF_STR("stderr", f->stderr_tail), LF_STR("remedy", f->remedy));
     else
-        LOG_WARN(fl->log, "node.failed", LF_STR("node", row->name), LF_STR("machine", machine),
-                 LF_STR("why", why), LF_STR("command", f->command),
+        LOG_WARN(fl->log, "node.failed_while_leaving", LF_STR("node", row->name),
+                 LF_STR("machine", machine), LF_STR("why", why), LF_STR("command", f->command),
                  LF_STR("stderr", f->stderr_tail), LF_STR("remedy", f->remedy));
     wake_durable(fl->wakes, &woken_node, row->id);
     fleet_pool_changed(fl, row->pool_id);
@@ -76,7 +76,8 @@ void node_refused(void *ctx, int64_t id, const struct err *why)
     if (rc == 1 && row.state != NODE_UNUSABLE && row.state != NODE_LEAVING)
         rc = write_failure(fl, &a, &row, NULL, &f, &e);
     if (rc < 0) {
-        LOG_ERROR(fl->log, "node.refusal_not_written", LF_INT("node_id", id), LF_STR("why", e.msg));
+        LOG_ERROR(fl->log, "node.refused_work_not_written", LF_INT("node_id", id),
+                  LF_STR("why", e.msg));
         wake_at(fl->wakes, &woken_node, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     }
     arena_free(&a);

@@ -153,7 +153,7 @@ static void prepared(struct node_rt *rt)
         LOG_INFO(rt->fleet->log, "node.idle", LF_STR("node", rt->name));
         fleet_pool_changed(rt->fleet, rt->pool_id);
     } else if (e.code != ERR_CONFLICT) {
-        LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
+        LOG_WARN(rt->fleet->log, "node.idle_not_written", LF_STR("node", rt->name),
                  LF_STR("why", e.msg));
     } /* otherwise the node got state leaving meanwhile; the next reconcile handles this state */
     wake_when_durable(rt->fleet->wakes, effect_prepared, rt->fleet, rt->id);

@@ -68,10 +68,10 @@ static void note(struct node_rt *rt, const char *why)
     node_set_text(&rt->room.closed, why);
     rt->room.idle_us = 0;
     if (why)
-        LOG_WARN(rt->fleet->log, "node.closed", LF_STR("node", rt->name),
+        LOG_WARN(rt->fleet->log, "node.disk_unusable", LF_STR("node", rt->name),
                  LF_STR("machine", machine), LF_STR("why", why));
     else
-        LOG_INFO(rt->fleet->log, "node.opened", LF_STR("node", rt->name),
+        LOG_INFO(rt->fleet->log, "node.disk_usable", LF_STR("node", rt->name),
                  LF_STR("machine", machine));
     fleet_pool_changed(rt->fleet, rt->pool_id);
 }
@@ -87,7 +87,7 @@ static void tell(struct node_rt *rt)
     rt->room.wanted = false;
     arena_init(&a);
     if (fleet_wake_runs(rt->fleet, &a, rt->id, &e) < 0) {
-        LOG_ERROR(rt->fleet->log, "node.runs_not_woken", LF_STR("node", rt->name),
+        LOG_ERROR(rt->fleet->log, "node.waiting_runs_not_read", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
         rt->room.wanted = true;
         wake_by(rt->fleet->wakes, &woken_node, rt->id,

@@ -152,7 +152,8 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
     struct err e = {0};
     if (st_node_set_incarnation(rt->fleet->st, rt->id, rt->seen.incarnation,
                                 change == NODE_REPLACED, wakes_wall(rt->fleet->wakes), &e) != 0) {
-        LOG_ERROR(rt->fleet->log, "node.incarnation_not_written", LF_STR("why", e.msg));
+        LOG_ERROR(rt->fleet->log, "node.restart_not_written", LF_STR("node", rt->name),
+                  LF_STR("why", e.msg));
         wake_by(rt->fleet->wakes, &woken_node, rt->id,
                 wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
         return false;
@@ -258,7 +259,7 @@ static void prepare_healed(struct node_rt *rt, const struct node *row)
                                    .now_us = wakes_wall(rt->fleet->wakes)};
     struct err e = {0};
     if (st_node_move(rt->fleet->st, &m, &e) != 0) {
-        LOG_ERROR(rt->fleet->log, "node.retry_failed", LF_STR("node", rt->name),
+        LOG_ERROR(rt->fleet->log, "node.retry_not_written", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
         wake_by(rt->fleet->wakes, &woken_node, rt->id,
                 wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);

@@ -223,7 +223,7 @@ static void on_forgotten(void *ctx, const struct err *why)
     sc->pending--;
     /* The failure is ignored: the next cleaning of the node makes it forget the task. */
     if (why && why->code != ERR_UNAVAILABLE)
-        LOG_WARN(sc->log, "task.not_forgotten", LF_STR("task", st->task.id),
+        LOG_WARN(sc->log, "task.record_not_removed", LF_STR("task", st->task.id),
                  LF_STR("why", why->msg));
     tell(sc);
 }

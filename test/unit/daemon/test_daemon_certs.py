@@ -369,4 +369,4 @@ def test_a_certificate_that_has_ended_is_said_and_shown(serve, run, tmp_path):
     done = run("check-config", site.folder / "c.yaml", "--state-dir", "s")
     assert done.returncode == 1 and "site.pem: the certificate ended at 20" in done.stderr, done.stderr
     d = serve("--config", site.folder / "c.yaml")
-    assert "warn daemon.certificate_expired ended=20" in d.log
+    assert "warn daemon.certificate_expired expired_at=20" in d.log

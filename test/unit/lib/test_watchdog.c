@@ -106,8 +106,8 @@ TEST(a_thread_that_stands_still_is_named_and_ended_once)
     work_leave(before);
     const char *said = finish(&f);
     assert_int_equal(atomic_load(&f.ended), 1);
-    assert_says(said, "error loop.stuck ticks=5 work=\"request PUT by alice /a/b\"",
-                "test_watchdog+0x", "error loop.aborted ticks=15");
+    assert_says(said, "error loop.stuck seconds=5 work=\"request PUT by alice /a/b\"",
+                "test_watchdog+0x", "error loop.aborted seconds=15");
 }
 
 TEST(a_thread_that_goes_on_is_left_alone)
