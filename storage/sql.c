@@ -26,11 +26,11 @@ static const struct {
     enum err_code code;
     const char *msg;
 } sql_errors[] = {
-    {SQLITE_CONSTRAINT_UNIQUE, ERR_CONFLICT, "This name exists already."},
-    {SQLITE_CONSTRAINT_PRIMARYKEY, ERR_CONFLICT, "This name exists already."},
+    {SQLITE_CONSTRAINT_UNIQUE, ERR_CONFLICT, "The name exists already."},
+    {SQLITE_CONSTRAINT_PRIMARYKEY, ERR_CONFLICT, "The name exists already."},
     {SQLITE_CONSTRAINT_FOREIGNKEY, ERR_CONFLICT,
-     "It is still used, or it refers to a deleted row."},
-    {SQLITE_CONSTRAINT_TRIGGER, ERR_CONFLICT, "It is not empty."},
+     "The resource is still in use, or refers to a deleted resource."},
+    {SQLITE_CONSTRAINT_TRIGGER, ERR_CONFLICT, "The resource is still in use."},
     {SQLITE_FULL, ERR_STORAGE,
      "The disk that holds the database is full; free some space and try again."},
     {SQLITE_IOERR, ERR_STORAGE,

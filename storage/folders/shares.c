@@ -55,8 +55,8 @@ static void say_crowded(struct err *e, const struct files *f)
     struct files_counts now;
     files_count(f, &now);
     err_set(e, ERR_UNAVAILABLE, NULL,
-            "files of %zu other shares are being worked on, as many as may at once, and %zu of "
-            "these shares do not answer; try again in a moment",
+            "requests use files of %zu other shares now, which is the limit, and %zu of these "
+            "shares do not answer; try again in a moment",
             now.shares, now.hung);
 }
 

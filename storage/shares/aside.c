@@ -178,7 +178,7 @@ static void end(struct aside_sweep *s)
     struct wakes *wakes = s->wakes;
     if (s->removed > 0)
         LOG_INFO(s->sh->c.log, "aside_files.removed", LF_INT("files", s->removed),
-                 LF_STR("why", "no row has named them for a week"));
+                 LF_STR("why", "no blob or snapshot has used these files for a week"));
     sweep_free(s);
     wakes_unref(wakes);
 }

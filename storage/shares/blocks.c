@@ -128,7 +128,7 @@ static void on_swept(void *ctx, const struct err *why)
     if (!why) {
         if (s->blobs > 0)
             LOG_INFO(s->sh->c.log, "blocks.removed", LF_INT("blobs", s->blobs),
-                     LF_STR("why", "they were not committed within a week"));
+                     LF_STR("why", "the blocks were not committed within a week"));
         sweep_free(s);
     }
     wakes_unref(wakes);

@@ -125,8 +125,8 @@ static int check_key(const struct naming *m, struct err *e)
 {
     if (account_forbids(&m->acct, "allowSharedKeyAccess"))
         return err_set(e, ERR_INVALID_PROPERTY, "credentials.accountKey",
-                       "The storage account %s permits no use of its keys "
-                       "(allowSharedKeyAccess), and mounts use one.",
+                       "The storage account %s does not allow access with its keys "
+                       "(allowSharedKeyAccess), but a mount needs a key.",
                        m->account);
     int rc = st_account_has_key(m->sh->c.storage, m->acct.id, m->n->key, e);
     if (rc != 0)

@@ -93,7 +93,8 @@ const char *shares_folder(const struct shares *sh, struct arena *a, const struct
 
 static int not_written(struct err *e)
 {
-    return err_set(e, ERR_STORAGE, NULL, "It could not be written; try again.");
+    return err_set(e, ERR_STORAGE, NULL,
+                   "The state of the share or container could not be written; try again.");
 }
 
 static int move_row(struct shares *sh, const struct share *s, enum share_state to,
@@ -541,7 +542,8 @@ int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx, str
     struct arena a;
     const struct share_pending *p = id_map_find(&sh->shares, id);
     if (p && p->busy)
-        return err_set(e, ERR_CONFLICT, NULL, "It is being removed for good.");
+        return err_set(e, ERR_CONFLICT, NULL,
+                       "The share or container is being removed and cannot be restored.");
     arena_init(&a);
     int rc = restore_row(sh, &a, id, e);
     arena_free(&a);

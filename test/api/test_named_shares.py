@@ -227,7 +227,7 @@ def test_nobody_mounts_what_is_anothers(daemon, two):
     mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 202)
     mine.call("PATCH", f"/{account}", {"properties": {"allowSharedKeyAccess": False}}, expect=200)
     reply = mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 400)
-    assert f"account {account} permits no use of its keys (allowSharedKeyAccess)" in reply.error["message"]
+    assert f"account {account} does not allow access with its keys (allowSharedKeyAccess)" in reply.error["message"]
 
     mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)
     mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)  # he has named it first

@@ -153,9 +153,9 @@ FOLDER_TEST(test_many_hung_shares_are_no_word_about_another)
     files_open(f->files, &what, on_opened, &other);
     fake_turn(&f->loop);
     assert_int_equal(other.code, ERR_UNAVAILABLE);
-    assert_string_equal(other.text, "files of 256 other shares are being worked on, as many as may "
-                                    "at once, and 256 of these shares do not answer; try again in "
-                                    "a moment");
+    assert_string_equal(other.text,
+                        "requests use files of 256 other shares now, which is the limit, and 256 "
+                        "of these shares do not answer; try again in a moment");
     come_back_all(f);
     files_open(f->files, &what, on_opened, &other);
     come_back_all(f);
