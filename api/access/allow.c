@@ -105,10 +105,11 @@ int access_refuse_local(struct request *r, struct err *e)
     LOG_INFO(r->config->log, "access.refused", LF_STR("principal", r->who ? r->who->name : "a key"),
              LF_STR("action", "run on local nodes"), LF_STR("req", r->correlation_id));
     return err_set(e, ERR_FORBIDDEN, NULL,
-                   "Jobs on local nodes reach the daemon's own files here (it is not root, and the "
-                   "kernel has no Landlock; or jobs.uids is 0), so these nodes serve only its own "
-                   "service principal, and only storage keys that no other user may list. To "
-                   "change that, set local.shared_user: true in batchaid's configuration.");
+                   "Only the daemon's own service principal may run jobs on local nodes here, "
+                   "because such jobs can read the daemon's files: the daemon is not root and the "
+                   "kernel has no Landlock, or jobs.uids is 0. The key of a Batch account is "
+                   "accepted only if no other user may list the key. To let all users run jobs on "
+                   "local nodes, set local.shared_user: true in batchaid's configuration.");
 }
 
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e)

@@ -37,7 +37,8 @@ static void work(void *ctx)
 
 static int unavailable(struct err *e)
 {
-    return err_set(e, ERR_UNAVAILABLE, NULL, "Too many are logging in at the moment.");
+    return err_set(e, ERR_UNAVAILABLE, NULL,
+                   "Too many logins are being checked at the moment; try again.");
 }
 
 static void worked(void *ctx, enum loop_work_end end)

@@ -321,10 +321,9 @@ static int find_begin(struct batch_listing *l, struct err *e)
     const char *account = query_filled(r, "account"), *after = query_filled(r, "after");
     const char *slash = after ? strchr(after, '/') : NULL;
     if (after && !slash)
-        return err_set(e, ERR_INVALID_QUERY, "after",
-                       "'%.100s' is not a valid place in the list; use the `next` of its page "
-                       "before",
-                       after);
+        return err_set(
+            e, ERR_INVALID_QUERY, "after",
+            "'%.100s' is not a valid position in the list; use `next` of the previous page", after);
     if (account) {
         if (find_account(l, account, &b, e) < 0)
             return -1;

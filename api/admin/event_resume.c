@@ -69,14 +69,16 @@ static int judge_row(const struct event_feed *f, struct request *r, const struct
     if (st_event_since(f->st, &r->arena, &page, &rows, e) < 0)
         return -1;
     if (rows.n == 0 || rows.items[0].seq != from->seq) {
-        *why = arena_printf(&r->arena, "event %lld is not kept any more", (long long)from->seq);
+        *why = arena_printf(&r->arena, "event %lld has been removed", (long long)from->seq);
         return 0;
     }
     event_id(&rows.items[0], id);
     tag = strchr(id, '-') + 1;
     if (from->has_tag && strtoul(tag, NULL, 16) != from->tag)
-        *why = arena_printf(&r->arena, "event %lld is another one now: the database was restored",
-                            (long long)from->seq);
+        *why = arena_printf(
+            &r->arena,
+            "the number %lld belongs to another event now, because the database was restored",
+            (long long)from->seq);
     return 0;
 }
 
@@ -96,7 +98,7 @@ int event_from_judge(const struct event_feed *f, struct request *r, const struct
     if (from->seq > 0 && judge_row(f, r, from, why, e) < 0)
         return -1;
     if (!*why && event_ring_lacks(&f->ring, from->seq))
-        *why = "something was deleted that streams do not have any more";
+        *why = "a deletion since your last event is not recorded for streams any more";
     if (*why || (f->is_on && from->seq >= f->ring.after))
         return 0;
     int rc = st_event_nth(f->st, INT64_MAX, EVENT_RING_EVENTS + 1, &oldest, e);

@@ -290,9 +290,9 @@ static const char *why_lost(const struct stream *s)
     if (s->wanted >= 0)
         return event_ring_lacks(&f->ring, s->wanted) ||
                        (f->back == FEED_NOT_BACK && f->ring.after > s->wanted)
-                   ? "more has happened meanwhile than is kept for streams"
+                   ? "more events happened meanwhile than the daemon keeps for streams"
                    : NULL;
-    return s->at < f->ring.first ? "more has happened than you have read" : NULL;
+    return s->at < f->ring.first ? "you read more slowly than events happen" : NULL;
 }
 
 static void serve(struct stream *s)
@@ -432,14 +432,14 @@ static int check_number(const struct event_streams *all, const struct request *r
     size_t own = event_viewer_streams(&all->viewers, r->who->object_id), most = live_most(r);
     if (own >= EVENT_STREAMS_OF_ONE_MAX)
         return err_set(e, ADMIN_TOO_MANY_STREAMS, NULL,
-                       "You have %zu streams of events open, the most that one may have; close "
-                       "some, or let the tabs of a browser share one.",
+                       "You have %zu event streams open, which is the limit for one user; close "
+                       "some streams, or let browser tabs share a stream.",
                        own);
     if (all->n >= EVENT_STREAMS_MAX || all->n >= most)
-        return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "%zu streams of events are open, the most that the daemon serves; try again "
-                       "later.",
-                       all->n);
+        return err_set(
+            e, ERR_UNAVAILABLE, NULL,
+            "%zu event streams are open, which is the limit of the daemon; try again later.",
+            all->n);
     return 0;
 }
 

@@ -284,10 +284,10 @@ static int read_page(struct request *r, struct gpu_list *l, struct err *e)
 {
     l->after = request_query(r, "after");
     if (l->after && !strchr(l->after, '/'))
-        return err_set(e, ERR_INVALID_QUERY, "after",
-                       "'%.100s' is not a valid place in the list; use the `next` of its page "
-                       "before",
-                       l->after);
+        return err_set(
+            e, ERR_INVALID_QUERY, "after",
+            "'%.100s' is not a valid position in the list; use `next` of the previous page",
+            l->after);
     return request_query_int(r, "max", (struct query_bounds){1, GPUS_MAX, LONG_MAX}, &l->max, e);
 }
 

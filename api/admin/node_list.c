@@ -161,10 +161,10 @@ static int find_page(struct listing *l, struct arena *a, struct err *e)
 {
     const char *slash = l->after ? strchr(l->after, '/') : NULL;
     if (l->after && !slash)
-        return err_set(e, ERR_INVALID_QUERY, "after",
-                       "'%.100s' is not a valid place in the list; use the `next` of its page "
-                       "before",
-                       l->after);
+        return err_set(
+            e, ERR_INVALID_QUERY, "after",
+            "'%.100s' is not a valid position in the list; use `next` of the previous page",
+            l->after);
     if (slash)
         l->at = row_behind(l, arena_strndup(a, l->after, (size_t)(slash - l->after)), slash + 1);
     l->end = l->n - l->at > (size_t)l->max ? l->at + (size_t)l->max : l->n;

@@ -371,7 +371,7 @@ static int read_part(struct queue_reply *q, long *rows, struct err *e)
     if (!after || queue_mark_read(after, &q->from) == 0)
         return 0;
     return err_set(e, ERR_INVALID_QUERY, "after",
-                   "'%.100s' is not a valid place in the queue; use the `next` of its page before",
+                   "'%.100s' is not a valid position in the queue; use `next` of the previous page",
                    after);
 }
 

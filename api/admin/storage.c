@@ -90,7 +90,8 @@ static struct replied *show(struct request *r, int64_t id)
     struct share s;
     int rc = st_share_by_id(admin_of(r)->storage, &r->arena, id, &s, &e);
     if (rc == 0)
-        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "It was deleted again.");
+        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL,
+                "The share or container was deleted again after the restore.");
     return rc <= 0 ? reply_err(r, &e) : reply_json(r, 200, render(&s));
 }
 

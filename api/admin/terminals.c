@@ -210,9 +210,9 @@ static void serve_frames(struct terminal_stream *s)
     if (s->near && rc < 0)
         give_up(s, e.msg);
     else if (s->near && terminal_frames_waiting(&s->in) > UNREAD_MAX)
-        give_up(s, "the client has sent more frames than it may without an answer");
+        give_up(s, "the client has sent too much input before the daemon acknowledged it");
     else if (s->near && upgraded_waiting(s->client) > TOO_MUCH + ENOUGH)
-        give_up(s, "the client sends more frames than it reads answers");
+        give_up(s, "the client does not read the daemon's answers fast enough");
 }
 
 static void on_input(void *ctx, const char *bytes, size_t n)
@@ -294,11 +294,13 @@ static int check_number(const struct terminals *all, const char *object_id, stru
     for (const struct terminal_stream *s = all->first; s; s = s->next)
         own += strcasecmp(s->object_id, object_id) == 0;
     if (own >= TERMINALS_OF_ONE_MAX)
-        return err_set(e, ERR_QUOTA, NULL,
-                       "You have %d terminals open, the most that one may have; close some.", own);
+        return err_set(
+            e, ERR_QUOTA, NULL,
+            "You have %d terminals open, which is the limit for one user; close some terminals.",
+            own);
     if (all->n >= TERMINALS_MAX)
         return err_set(e, ERR_QUOTA, NULL,
-                       "%d terminals are open, the most that the daemon serves; try again later.",
+                       "%d terminals are open, which is the limit of the daemon; try again later.",
                        all->n);
     return 0;
 }

@@ -107,7 +107,7 @@ static int read_place(struct user_list *l, const char *after, struct err *e)
     if (l->at >= 0 && strcmp(place, after) == 0)
         return 0;
     return err_set(e, ERR_INVALID_QUERY, "after",
-                   "'%.100s' is not a valid place in the list; use the `next` of its page before",
+                   "'%.100s' is not a valid position in the list; use `next` of the previous page",
                    after);
 }
 

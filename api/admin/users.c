@@ -56,9 +56,9 @@ static const char *note_on_nodes(const struct request *r)
     if (!site || !fleet_has_local(fleet))
         return NULL;
     if (site->first_alone)
-        return "Jobs on local nodes reach the daemon's files, so only the first principal may use "
-               "local "
-               "nodes; local.shared_user: true lets all use them: people.md.";
+        return "Jobs on local nodes can read the daemon's files, so only the daemon's own "
+               "principal may use local nodes; local.shared_user: true lets all users use local "
+               "nodes: people.md.";
     return site->hidden ? "From now on jobs on local nodes cannot reach the daemon's files, and "
                           "sudo and mounts do not work in them: people.md."
                         : NULL;

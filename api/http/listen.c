@@ -63,8 +63,8 @@ static int cannot_bind(int error, const char *host, int port, struct err *e)
         int error;
         const char *hint;
     } hints[] = {
-        {EADDRINUSE, "; another program has it, or an address before it that includes this one, as "
-                     "0.0.0.0 does; port 0 picks a free one"},
+        {EADDRINUSE, "; another program uses the port, or an earlier address of the list (such as "
+                     "0.0.0.0) includes this address; port 0 picks a free port"},
         {EADDRNOTAVAIL, "; this machine does not have that address"},
         {EACCES, "; ports below 1024 are for root, or with CAP_NET_BIND_SERVICE"},
     };

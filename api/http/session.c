@@ -171,14 +171,14 @@ static int read_claims(struct request *r, jwt_t *jwt, const struct origin *here,
         !take_text(jwt, "sid", s->id, sizeof s->id) ||
         !take_text(jwt, "oid", s->object_id, sizeof s->object_id) ||
         !take_text(jwt, "key", s->key_id, sizeof s->key_id))
-        return bad_cookie(e, "this daemon has not given it as a cookie");
+        return bad_cookie(e, "the cookie is not a login cookie of this daemon");
     if (!audience || !is_same(audience, here))
-        return bad_cookie(e, "it was given to another host or port");
+        return bad_cookie(e, "the cookie is for another host or port");
     s->begun_us = (int64_t)jwt_get_grant_int(jwt, "beg");
     s->until_us = claim_instant(jwt, "exp");
     s->ends_us = claim_instant(jwt, "end");
     if (begun_us > r->now_us + TOKEN_SKEW_US)
-        return bad_cookie(e, "it is not valid yet");
+        return bad_cookie(e, "the cookie is not valid yet");
     if (s->until_us > r->now_us && s->ends_us > r->now_us)
         return 0;
     char when[TIMEFMT_SIZE];
@@ -192,9 +192,9 @@ static int read_cookie(struct request *r, const char *value, const struct origin
 {
     jwt_t *jwt = NULL;
     if (strlen(value) > COOKIE_MAX)
-        return bad_cookie(e, "it is longer than those that this daemon gives");
+        return bad_cookie(e, "the cookie is longer than a login cookie of this daemon");
     if (jwt_decode(&jwt, value, r->config->token_key, TOKEN_KEY_BYTES) != 0 || !jwt)
-        return bad_cookie(e, "it is malformed or was not signed by this daemon");
+        return bad_cookie(e, "the cookie is malformed or was not signed by this daemon");
     int rc = read_claims(r, jwt, here, s, e);
     jwt_free(jwt);
     return rc;
@@ -226,9 +226,9 @@ int session_check(struct request *r, struct err *e)
     if (n == 0)
         return 0;
     if (n > 1)
-        return bad_cookie(e, "the request has two of the same name");
+        return bad_cookie(e, "the request has two cookies of the same name");
     if (!request_is_tls(r))
-        return bad_cookie(e, "it came over plain HTTP, and is for https alone");
+        return bad_cookie(e, "the cookie came over plain HTTP, but it is for https alone");
     if (read_cookie(r, value, &here, s, e) < 0 || find_owner(r, s, who, e) < 0 ||
         check_sender(r, &here, true, e) < 0)
         return -1;

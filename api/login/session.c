@@ -269,10 +269,9 @@ struct replied *session_get(struct request *r)
 static struct replied *no_session(struct request *r)
 {
     struct err e;
-    err_set(
-        &e, ERR_BAD_REQUEST, NULL,
-        "The request has a bearer token, and no login by cookie, which alone can be renewed and "
-        "ended here. A token ends by itself.");
+    err_set(&e, ERR_BAD_REQUEST, NULL,
+            "Only a login by cookie can be renewed or ended here, but the request has a bearer "
+            "token. A token expires by itself.");
     return reply_err(r, &e);
 }
 

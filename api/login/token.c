@@ -81,7 +81,7 @@ static struct replied *find_and_grant(struct request *r, const struct login_gran
     if (rc == 0)
         return oauth_error(
             r, 400, "invalid_grant",
-            "The user or service principal that this was issued to does not exist any more.");
+            "The user or service principal of the token or code does not exist any more.");
     return rc < 0 ? reply_err(r, &e) : login_grant(r, login, &who);
 }
 

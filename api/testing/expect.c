@@ -96,8 +96,9 @@ static int read_body(struct request *r, struct expecting *x, struct err *e)
     if (request_read_body(r, &expecting_body, x, e) < 0 || selector_check(r, &x->match, e) < 0)
         return -1;
     if (x->match.pool || x->match.name)
-        return err_set(e, ERR_INVALID_PROPERTY, x->match.pool ? "match.pool" : "match.name",
-                       "pool and name fit no request: they are for faults of nodes.");
+        return err_set(
+            e, ERR_INVALID_PROPERTY, x->match.pool ? "match.pool" : "match.name",
+            "match.pool and match.name are not for requests; they are for faults of nodes.");
     return 0;
 }
 

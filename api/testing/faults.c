@@ -260,11 +260,13 @@ static int read_body(struct request *r, struct fault *f, struct err *e)
     if (f->status != 0)
         complete_reply(f);
     if (f->match.pool || f->match.name)
-        return err_set(e, ERR_INVALID_PROPERTY, "match.pool",
-                       "pool and name fit no request: they are for node and allocation.");
+        return err_set(
+            e, ERR_INVALID_PROPERTY, "match.pool",
+            "match.pool and match.name are not for requests; use them with node or allocation.");
     return f->match.status == 0 ? 0
                                 : err_set(e, ERR_INVALID_PROPERTY, "match.status",
-                                          "A fault comes before there is a status.");
+                                          "match.status cannot be used: a fault is applied before "
+                                          "the reply has a status.");
 }
 
 /* --- handlers --------------------------------------------------------------------------------- */

@@ -136,11 +136,12 @@ int fault_check_more(struct fault *f, struct err *e)
 {
     const struct selector *m = &f->match;
     if (m->method || m->operation || m->path)
-        return err_set(e, ERR_INVALID_PROPERTY, "match",
-                       "A fault of nodes or allocation fits by pool, name and subscription.");
+        return err_set(
+            e, ERR_INVALID_PROPERTY, "match",
+            "A fault of nodes or allocation can be matched only by pool, name and subscription.");
     if (m->name && f->kind == OF_ALLOCATION)
         return err_set(e, ERR_INVALID_PROPERTY, "match.name",
-                       "An allocation fits by pool and subscription.");
+                       "A fault of allocation can be matched only by pool and subscription.");
     return m->name && effects[f->effect].prepares
                ? err_set(e, ERR_INVALID_PROPERTY, "match.name",
                          "A node in preparation has no job: match it by pool and subscription.")

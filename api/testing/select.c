@@ -62,7 +62,7 @@ int selector_check(struct request *r, const struct selector *s, struct err *e)
         return -1;
     if (s->path && *s->path != '/' && *s->path != '*')
         return err_set(e, ERR_INVALID_PROPERTY, "match.path",
-                       "The path '%.200s' fits nothing: it must begin with / or *.", s->path);
+                       "The path '%.200s' matches nothing: it must begin with / or *.", s->path);
     return 0;
 }
 
@@ -92,7 +92,7 @@ int selector_finds_pool(struct request *r, const struct selector *s, struct err 
     bool found = false;
     if (!s->pool)
         return err_set(e, ERR_MISSING_PROPERTY, "match.pool",
-                       "mustExist needs match.pool: which pool or cluster must there be?");
+                       "mustExist needs match.pool, the name of a pool or cluster.");
     if (st_pool_ids(st, &r->arena, &ids, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n && !found; i++) {
@@ -106,7 +106,7 @@ int selector_finds_pool(struct request *r, const struct selector *s, struct err 
     }
     int rc = found ? 0
                    : err_set(e, ERR_RESOURCE_NOT_FOUND, "match.pool",
-                             "No pool or cluster fits match.pool '%.100s'; %s%s.", s->pool,
+                             "No pool or cluster matches match.pool '%.100s'; %s%s.", s->pool,
                              there.len > 0 ? "there are: " : "there are none yet",
                              there.len > 0 ? there.s : "");
     strbuf_free(&there);

@@ -280,7 +280,7 @@ def test_a_login_has_signed_where_it_goes_also_without_the_keys(jobs, store, dae
     good(jobs, "echo x > x", output("x", f"{url}?{by}", "by-login"))
     assert (store.folder / "by-login").read_text() == "x\n"
     _, said = failed(jobs, "FileUploadAccessDenied", "echo x > x", output("x", url, "no", identityReference=identity))
-    assert f"account {store.account} permits no use of its keys (allowSharedKeyAccess)" in said
+    assert f"account {store.account} does not allow access with its keys (allowSharedKeyAccess)" in said
     failed(jobs, "FileUploadAccessDenied", "echo x > x", output("x", signed, "no"))
     assert not (store.folder / "no").exists()
     keys(True)

@@ -273,7 +273,7 @@ def test_auto_storage_whose_keys_are_off_is_read_by_nobody(jobs, store, source):
     good(jobs, "/bin/true", source)
     forbid(store, "allowSharedKeyAccess")
     said = failed(jobs, "BlobAccessDenied", source)
-    assert f"account {store.account} permits no use of its keys (allowSharedKeyAccess)" in said
+    assert f"account {store.account} does not allow access with its keys (allowSharedKeyAccess)" in said
     forbid(store, "allowSharedKeyAccess", off=False)
     good(jobs, "/bin/true", source)
 

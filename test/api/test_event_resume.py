@@ -58,7 +58,7 @@ def test_an_id_that_is_gone_or_will_be_is_reset(own_daemon):
     with Stream(d) as s:
         now = s.next().id
     number, tag, _ = now.split("-")
-    for last, why in ((old, "not kept"), (f"{int(number) + 1000}-{tag}", "not happened"), (str(2**63 - 1), "not happened"),
+    for last, why in ((old, "has been removed"), (f"{int(number) + 1000}-{tag}", "not happened"), (str(2**63 - 1), "not happened"),
                       (f"{number}-00000000", "restored")):  # fmt: skip
         with Stream(d, last=last) as s:
             m = s.next()

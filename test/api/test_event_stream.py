@@ -108,7 +108,7 @@ def test_what_is_deleted_is_told(own_daemon):
     wait_for(place.cluster_at("stays").gone)
     with Stream(d, last=first.id) as s:
         m = s.next()
-        assert m.type == "reset" and ("deleted" in m.data["reason"] or "not kept" in m.data["reason"])
+        assert m.type == "reset" and ("deleted" in m.data["reason"] or "has been removed" in m.data["reason"])
 
 
 def test_at_most_four_batches_a_second(ground, cluster):
@@ -325,7 +325,7 @@ def test_a_slow_reader_is_reset_and_holds_up_nobody(own_daemon):
         while m.type != "reset":
             first += len(m.data["value"]) if m.type == "changes" else 0
             m = slow.next()
-        assert 0 < first < KEPT and "than you have read" in m.data["reason"]
+        assert 0 < first < KEPT and "you read more slowly" in m.data["reason"]
         assert d.resident() - before < memory_bound(60 << 20)  # with the rows of all these jobs
         name = fresh("live")
         place.cluster(nodes=0, name=name)
@@ -348,14 +348,14 @@ def test_thousands_are_refused(own_daemon):
     reader = [Person(d, "Reader", f"/subscriptions/{d.subscription}") for _ in range(4)]
     held, why = streams_of_one(d, reader[0])
     assert len(held) == 128 and (why.status, why.code) == (429, "TooManyStreams")
-    assert int(why.headers["retry-after"]) >= 1 and "128 streams" in why.message
+    assert int(why.headers["retry-after"]) >= 1 and "128 event streams" in why.message
     for person in reader[1:]:
         more, why = streams_of_one(d, person)
         held += more
     assert len(held) == 512
     with pytest.raises(Refused) as refused:
         Stream(d)
-    assert refused.value.status == 503 and refused.value.headers["retry-after"] and "512 streams" in refused.value.message
+    assert refused.value.status == 503 and refused.value.headers["retry-after"] and "512 event streams" in refused.value.message
     before = d.resident()
     for _ in range(10_000 if deep.DEEP else 500):
         assert d.call("GET", PATH, api_version=None, validate=False).status == 503

@@ -172,7 +172,7 @@ def test_what_comes_between_two_pages_of_the_queue(own_place, flag):
 
 
 @pytest.mark.parametrize("params, words", [
-    ({"after": "x"}, "'x' is not a valid place in the queue"), ({"after": "1/9/0/1/0"}, "'1/9/0/1/0'"), ({"rows": "0"}, "'0'"), ({"rows": "1001"}, "'1001'")])
+    ({"after": "x"}, "'x' is not a valid position in the queue"), ({"after": "1/9/0/1/0"}, "'1/9/0/1/0'"), ({"rows": "0"}, "'0'"), ({"rows": "1001"}, "'1001'")])
 def test_a_page_of_the_queue_that_cannot_be(daemon, params, words):
     refused(daemon.call("GET", "/batchaid/queue", api_version=None, params=params), 400, "InvalidQueryParameterValue", next(iter(params)), [words])
 

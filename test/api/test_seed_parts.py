@@ -345,7 +345,7 @@ def test_blobs_and_files_have_what_is_noted_of_them(tested, t):
 @pytest.mark.parametrize(
     "value, words",
     [
-        ({"text": "x", "base64": "eA=="}, "is to be a text"),
+        ({"text": "x", "base64": "eA=="}, "must be a text"),
         ({"text": "x", "properties": {"Content-Typo": "x"}}, "Content-Type, Content-Encoding"),
         ({"text": "x", "properties": {"x-ms-access-tier": "cold"}}, "Hot, Cool, Cold or Archive"),
         ({"text": "x", "properties": {"x-ms-blob-sealed": False}}, "x-ms-blob-sealed true"),
@@ -354,8 +354,8 @@ def test_blobs_and_files_have_what_is_noted_of_them(tested, t):
         ({"text": "x", "type": "PageBlob"}, "AppendBlob"),
         ({"text": "x", "contentMD5": "eA=="}, "16 bytes as base64"),
         ({"text": "x", "colour": "red"}, "'colour', which is not known"),
-        (5, "is to be a text"),
-        ({"base64": "%%%"}, "is to be a text"),
+        (5, "must be a text"),
+        ({"base64": "%%%"}, "must be a text"),
     ],
 )
 def test_wrong_notes_are_refused(tested, t, value, words):
@@ -397,7 +397,7 @@ def test_applications_and_their_packages(tested, t):
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda a: a["packages"]["1.0"].update(base64=1), "a text in base64"),
+        (lambda a: a["packages"]["1.0"].update(base64=1), "a base64 text"),
         (lambda a: a["packages"]["1.0"].update(colour="red"), "a package takes base64 and activated"),
         (lambda a: a["packages"].update({"b d": {}}), "b d"),
         (lambda a: a["properties"].update(defaultVersion="3.0"), "no active package"),
@@ -452,8 +452,8 @@ def test_wrong_directories_are_refused(tested, t, files, words):
         ({"exitCode": 2**31}, "exitCode is 2147483648; it must be from -2147483648 to 2147483647"),
         ({"exitCode": -(2**62)}, "exitCode is -4611686018427387904"),
         ({"exitCode": 1.5}, "whole number"),
-        ({"failureInfo": "it broke"}, "failureInfo is to be a mapping"),
-        ({"failureInfo": [{"code": "c", "message": "m"}]}, "failureInfo is to be a mapping"),
+        ({"failureInfo": "it broke"}, "failureInfo must be a mapping"),
+        ({"failureInfo": [{"code": "c", "message": "m"}]}, "failureInfo must be a mapping"),
     ],
 )
 def test_wrong_states_are_refused(tested, t, state, words):

@@ -368,9 +368,9 @@ def test_two_cookies_of_the_name_are_refused_and_others_ignored(daemon, browser)
     for more in ("a=b; {}", "{}; a=b", ";;{} ;", f"x{name}=1; {{}}", f"{name}x=1; {{}}", f"{name.lower()}=1; {{}}", "a; {}; =;"):
         good(browser.call("GET", "/batchaid/session", Cookie=more.format(one)))
     for two in (f"{one}; {name}=x", f"{name}=x; {one}", f"{one}; {one}", f"{one};{name}="):
-        refused(browser.call("GET", "/batchaid/session", Cookie=two), 401, "InvalidAuthenticationToken", "two of the same name")
+        refused(browser.call("GET", "/batchaid/session", Cookie=two), 401, "InvalidAuthenticationToken", "two cookies of the same name")
     answer = browser.send("GET", "/batchaid/session", headers=[("Cookie", one), ("Cookie", one)])
-    refused(answer, 401, "InvalidAuthenticationToken", "two of the same name")
+    refused(answer, 401, "InvalidAuthenticationToken", "two cookies of the same name")
     for none in ("", ";", "=", name, f"{name} =x", f"batchaid-{daemon.port}={browser.value}"):
         refused(browser.call("GET", "/batchaid/session", Cookie=none), 401, "AuthenticationFailed", "is missing")
 

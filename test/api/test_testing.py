@@ -124,7 +124,7 @@ def test_an_operation_that_no_service_has_is_refused_with_a_similar_one(t, given
 
 @pytest.mark.parametrize("name", ["pool", "name"])
 def test_what_fits_no_request_is_not_waited_for(t, name):
-    refused(t.expect(1, **{name: "x"}), 400, "InvalidParameter", f"match.{name}", ["fit no request"])
+    refused(t.expect(1, **{name: "x"}), 400, "InvalidParameter", f"match.{name}", ["are not for requests"])
 
 
 def test_a_daemon_that_stops_waits_for_none(own_daemon):
@@ -268,7 +268,7 @@ def test_an_upload_is_let_go_before_its_body_has_come(how):
         ({"match": {"operation": "Jobs_Crate"}, "hold": True}, ["Jobs_Crate", "did you mean Jobs_Create?"]),
         ({"match": {"path": "jobs"}, "hold": True}, ["jobs", "begin with /"]),
         ({"match": {"paht": "/x"}, "hold": True}, ["paht"]),
-        ({"match": {"status": 200}, "hold": True}, ["before there is a status"]),
+        ({"match": {"status": 200}, "hold": True}, ["before the reply has a status"]),
         ({"match": {}}, ["does nothing"]),
         ({"reply": {"status": 200}}, ["reply.status is 200"]),
         ({"reply": {"code": "X"}}, ["status"]),

@@ -121,8 +121,8 @@ int package_check_keys(const struct package_place *at, struct err *e)
     if (!has_no_keys(at))
         return 0;
     return err_set(e, BATCHRM_KEYS_OFF, NULL,
-                   "The auto-storage account %s permits no use of its keys (allowSharedKeyAccess), "
-                   "by which packages are uploaded and read.",
+                   "The auto-storage account %s does not allow access with its keys "
+                   "(allowSharedKeyAccess), which are needed to upload and read packages.",
                    at->store.name);
 }
 

@@ -127,8 +127,8 @@ static int add(struct request *r, const struct accepted *b, const char **path, s
     int rc = certificate_take(arm_of(r)->storage, &r->arena, batch_account_of(r)->id, b, r->now_us,
                               &c, e);
     if (rc > 0)
-        return err_set(e, BATCH_CERTIFICATE_EXISTS, NULL, "The account has the certificate %s.",
-                       c.thumbprint);
+        return err_set(e, BATCH_CERTIFICATE_EXISTS, NULL,
+                       "The account has the certificate %s already.", c.thumbprint);
     if (rc == 0)
         *path = path_of(r, c.algorithm, c.thumbprint);
     return rc;
@@ -163,7 +163,8 @@ struct replied *certificates_cancel(struct request *r)
     struct err e;
     int rc = find(r, &c, &e);
     if (rc == 0 && c.state == BATCH_CERTIFICATE_ACTIVE)
-        rc = err_set(&e, BATCH_CERTIFICATE_STATE_ACTIVE, NULL, "The certificate %s is active.",
+        rc = err_set(&e, BATCH_CERTIFICATE_STATE_ACTIVE, NULL,
+                     "The certificate %s is active, so there is no deletion to cancel.",
                      c.thumbprint);
     if (rc == 0)
         rc = st_batch_certificate_set_state(arm_of(r)->storage, &c, BATCH_CERTIFICATE_ACTIVE,

@@ -249,7 +249,8 @@ static int check_new(struct request *r, const struct batch_job *j, struct err *e
                                    e);
     if (rc > 0)
         return err_set(e, BATCH_JOB_SCHEDULE_WITH_SAME_ID_EXISTS, NULL,
-                       "There is a job schedule '%s'.", j->name);
+                       "The job id '%s' is already the id of a job schedule; use another id.",
+                       j->name);
     return rc < 0 ? -1 : batch_check_job_quota(r, e);
 }
 
@@ -344,8 +345,8 @@ static int keep_auto_pool(struct request *r, const struct batch_job *j, json_t *
         return 0;
     if (!was || !now || j->auto_life != BATCH_AUTO_OF_JOB)
         return err_set(e, ERR_INVALID_PROPERTY, "poolInfo",
-                       "Only keepAlive of autoPoolSpecification can be changed, of a pool that has "
-                       "the job's lifetime.");
+                       "In autoPoolSpecification only keepAlive can be changed, and only if "
+                       "poolLifetimeOption is job.");
     const json_t *keep = json_object_get(now, "keepAlive");
     if (!json_equal(json_object_get(was, "keepAlive"), keep) && batch_job_may_bring(r, doc, e) < 0)
         return -1;

@@ -66,8 +66,8 @@ static int check_free(struct request *r, const struct batch_pool *p, const struc
     for (size_t i = 0; rc == 0 && i < s.n_users; i++)
         rc = strcasecmp(s.users[i].name, name) == 0;
     if (rc == 1)
-        return err_set(e, BATCH_NODE_USER_EXISTS, NULL, "the node %s has a user %s", nd->name,
-                       name);
+        return err_set(e, BATCH_NODE_USER_EXISTS, NULL, "the node %s has a user %s already",
+                       nd->name, name);
     return rc;
 }
 

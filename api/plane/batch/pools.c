@@ -150,7 +150,7 @@ static int refuse_taken(struct request *r, const char *name, struct err *e)
         return rc;
     return there.state == BATCH_POOL_DELETING
                ? err_set(e, BATCH_POOL_BEING_DELETED, NULL, "the pool %s is being deleted", name)
-               : err_set(e, BATCH_POOL_EXISTS, NULL, "there is a pool %s", name);
+               : err_set(e, BATCH_POOL_EXISTS, NULL, "the pool %s exists already", name);
 }
 
 static int check_quota(struct request *r, struct err *e)

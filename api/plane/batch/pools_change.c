@@ -107,7 +107,7 @@ static int upgrade(struct request *r, struct batch_pool *p, const struct accepte
                      "the pool %s has no cloudServiceConfiguration", p->name);
     else if (json_equal(json_object_get(cloud, "osVersion"), version))
         rc = err_set(e, BATCH_POOL_VERSION_EQUALS_UPGRADE_VERSION, "targetOSVersion",
-                     "the pool %s has this version", p->name);
+                     "the pool %s has this targetOSVersion already", p->name);
     else
         json_object_set(cloud, "osVersion", (json_t *)(uintptr_t)version);
     if (rc == 0)

@@ -211,11 +211,14 @@ static int check_new(struct request *r, const char *name, struct err *e)
     if (rc > 0 && there.state == BATCH_SCHEDULE_DELETING)
         return goes_on(&there, e);
     if (rc > 0)
-        return err_set(e, BATCH_JOB_SCHEDULE_EXISTS, NULL, "There is a job schedule '%s'.", name);
+        return err_set(e, BATCH_JOB_SCHEDULE_EXISTS, NULL, "The job schedule '%s' exists already.",
+                       name);
     if (rc == 0)
         rc = st_batch_job_get(arm_of(r)->storage, &r->arena, account, name, &job, e);
     if (rc > 0)
-        return err_set(e, BATCH_JOB_WITH_SAME_ID_EXISTS, NULL, "There is a job '%s'.", name);
+        return err_set(e, BATCH_JOB_WITH_SAME_ID_EXISTS, NULL,
+                       "The job schedule id '%s' is already the id of a job; use another id.",
+                       name);
     return rc < 0 ? -1 : batch_check_job_quota(r, e);
 }
 

@@ -221,7 +221,8 @@ static const struct {
     [FILE_IS_DIRECTORY] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
     [FILE_SPECIAL] = {AZSTORAGE_BLOB_NOT_FOUND,
                       "The container's folder has an entry of this name that is not a file."},
-    [FILE_LEADS_OUT] = {AZSTORAGE_BLOB_NOT_FOUND, "A link leads out of the container's folder."},
+    [FILE_LEADS_OUT] = {AZSTORAGE_BLOB_NOT_FOUND,
+                        "A symbolic link in the path leads out of the container's folder."},
     [FILE_BEYOND_END] = {AZSTORAGE_RANGE, "The range specified is invalid for the current size of "
                                           "the resource."},
     [FILE_MD5_WRONG] = {AZSTORAGE_MD5_MISMATCH, "The MD5 value specified in the request did not "
@@ -232,8 +233,8 @@ static const struct {
                                                     "the server."},
     [FILE_TOO_LARGE] = {ERR_BODY_TOO_LARGE, "The file system cannot hold a file that large."},
     [FILE_FULL] = {AZSTORAGE_FULL, "The disk that holds the container is full."},
-    [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE, "The daemon may not do that in the container's "
-                                                  "folder."},
+    [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE,
+                        "The daemon has no permission for this in the container's folder."},
 };
 
 int blob_fault(const struct err *why, enum file_fault fault, struct err *e)

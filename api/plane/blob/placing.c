@@ -61,8 +61,8 @@ static void not_placed(struct placing *p, const struct err *why, const struct fi
         begin(p);
     } else if (f->fault == FILE_LEADS_OUT && p->blob->aside) {
         err_set(&e, ERR_UNAVAILABLE, NULL,
-                "Another blob's name has just taken the place of the blob's file. Send the request "
-                "again.");
+                "Another request has just put a different blob in the place of this blob's file. "
+                "Send the request again.");
         fail(p, &e);
     } else {
         p->done(p->ctx, why, f);

@@ -119,8 +119,9 @@ static int read_hashed(struct request *r, struct file_range **out, struct err *e
         return 0;
     /* The whole range is read into memory before the headers are sent. */
     if (files_piece(azstorage_of(r)->files) < FILES_PIECE_MAX)
-        return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "Too many files are being sent now to hash a range of another; ask again.");
+        return err_set(
+            e, ERR_UNAVAILABLE, NULL,
+            "Too many files are being sent at the moment, so no range can be hashed; try again.");
     *out = arena_alloc(&r->arena, sizeof **out);
     return range_hashed(GET_MD5, "x-ms-range", range_header(r), *out, e);
 }

@@ -106,9 +106,10 @@ static const struct {
     [FILE_PARENT_MISSING] = {AZSTORAGE_PARENT, "The specified parent path does not exist."},
     [FILE_IS_FILE] = {AZSTORAGE_TYPE_MISMATCH, "There is a file of that name."},
     [FILE_IS_DIRECTORY] = {AZSTORAGE_TYPE_MISMATCH, "There is a directory of that name."},
-    [FILE_SPECIAL] = {AZSTORAGE_TYPE_MISMATCH, "There is something of that name that is neither a "
-                                               "file nor a directory."},
-    [FILE_LEADS_OUT] = {AZSTORAGE_CANNOT_DELETE, "There is a link that leads out of the share."},
+    [FILE_SPECIAL] = {AZSTORAGE_TYPE_MISMATCH,
+                      "The name belongs to an entry that is neither a file nor a directory."},
+    [FILE_LEADS_OUT] = {AZSTORAGE_CANNOT_DELETE,
+                        "A symbolic link in the path leads out of the share."},
     [FILE_NOT_EMPTY] = {AZSTORAGE_DIRECTORY_NOT_EMPTY, "The specified directory is not empty."},
     [FILE_BAD_NAME] = {AZSTORAGE_PATH, "No file can have that name here."},
     [FILE_BEYOND_END] = {AZSTORAGE_RANGE, "The range specified is invalid for the current size of "
@@ -118,8 +119,8 @@ static const struct {
                                                 "server."},
     [FILE_TOO_LARGE] = {AZSTORAGE_INPUT_RANGE, "The file system cannot hold a file that large."},
     [FILE_FULL] = {AZSTORAGE_FULL, "The disk that holds the share is full."},
-    [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE, "The daemon may not do that in the share's "
-                                                  "folder."},
+    [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE,
+                        "The daemon has no permission for this in the share's folder."},
 };
 
 int azfile_fault(const struct err *why, enum file_fault fault, struct err *e)

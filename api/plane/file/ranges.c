@@ -91,7 +91,8 @@ static struct replied *update(struct request *r, const struct azfile *at,
         return reply_err(r, &e);
     if (r->raw.len != range->len) {
         err_set(&e, AZSTORAGE_HEADER, "Content-Length",
-                "The body has %zu bytes, the range %" PRIu64 ".", r->raw.len, range->len);
+                "The body has %zu bytes, but the range has %" PRIu64 "; both must be the same.",
+                r->raw.len, range->len);
         return reply_err(r, &e);
     }
     struct files_write what = {.at = {at->folder, at->path},

@@ -26,14 +26,14 @@ struct asked_range {
 #define NO_POLICY "there are neither legal holds nor policies of immutability"
 #define NO_NFS    "shares are not served by NFS"
 #define NO_PAGES  "page blobs are not served"
-#define NO_HASH   "bytes that are copied are compared with a hash by Append Block From URL alone"
+#define NO_HASH   "only Append Block From URL compares copied bytes with a hash"
 #define NO_FRAMES                                                                                  \
     "only Put Blob, Put Block, Append Block and Get Blob have structured messages as bodies"
-#define NO_LIMITS  "shares have no limits of throughput that could be set"
+#define NO_LIMITS  "the throughput of a share cannot be limited"
 #define NO_SHARES  "shares have no snapshots"
 #define THE_SCOPE  "$account-encryption-key"
-#define NO_TIMES   "times of changes of the tier are not kept"
-#define NO_TAG_IFS "tags have no conditions but x-ms-if-tags"
+#define NO_TIMES   "the time of the last tier change is not recorded"
+#define NO_TAG_IFS "the only condition for tags is x-ms-if-tags"
 
 static const char *const hashed[] = {"AppendBlob_AppendBlock", NULL};
 static const char *const framed[] = {"BlockBlob_Upload", "BlockBlob_StageBlock",
@@ -92,12 +92,12 @@ static const struct asked_range headers[] = {
 
 static const struct asked_range parameters[] = {
     {"deletetype", NULL, "deleted items are not kept", NULL, 0},
-    {"endbefore", NULL, "lists end only with their prefix", NULL, 0},
+    {"endbefore", NULL, "the end of a list cannot be chosen; use prefix", NULL, 0},
     {"prevsharesnapshot", NULL, NO_SHARES, NULL, AZSTORAGE_SNAPSHOTS},
     {"prevsnapshot", NULL, NO_PAGES, NULL, 0},
     {"sharesnapshot", NULL, NO_SHARES, NULL, AZSTORAGE_SNAPSHOTS},
-    {"showonly", NULL, "lists have all that there is", NULL, 0},
-    {"startfrom", NULL, "lists begin with their prefix, or at a marker", NULL, 0},
+    {"showonly", NULL, "lists always show all kinds of entries", NULL, 0},
+    {"startfrom", NULL, "the start of a list cannot be chosen; use prefix or marker", NULL, 0},
     {"versionid", NULL, "blobs have no versions", NULL, 0},
 };
 

@@ -167,8 +167,9 @@ static int check_use(struct request *r, const struct sas *s, struct err *e)
     if (wanted)
         return 0;
     return err_set(e, AZSTORAGE_PERMISSION, NULL,
-                   "This request is not authorized to perform this operation: no signature of a "
-                   "%s permits it, only an account's or the key itself.",
+                   "This request is not authorized to perform this operation: the operation needs "
+                   "a signature for the account, or the account's key; a signature for a %s does "
+                   "not permit the operation.",
                    g->plane->share);
 }
 

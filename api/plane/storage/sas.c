@@ -360,10 +360,11 @@ static int check_account_grant(const struct sas *s, const struct sas_use *use, s
                        "service; the signature's services are '%.20s'.",
                        text_of(s, SAS_SERVICES));
     if (!strchr(text_of(s, SAS_RESOURCE_TYPES), use->resource_type))
-        return err_set(e, AZSTORAGE_RESOURCE_TYPE, "srt",
-                       "This request is not authorized to perform this operation using this "
-                       "resource type; the signature's types are '%.20s', this needs '%c'.",
-                       text_of(s, SAS_RESOURCE_TYPES), use->resource_type);
+        return err_set(
+            e, AZSTORAGE_RESOURCE_TYPE, "srt",
+            "This request is not authorized to perform this operation using this resource type; "
+            "the signature's types are '%.20s', but the request needs '%c'.",
+            text_of(s, SAS_RESOURCE_TYPES), use->resource_type);
     return 0;
 }
 
@@ -384,8 +385,8 @@ static int check_service_grant(const struct sas *s, const struct sas_use *use, s
     const char *kind = text_of(s, SAS_RESOURCE_KIND);
     if (strcmp(kind, "d") == 0 && !may_be_directory(s, use))
         return err_set(e, AZSTORAGE_AUTHENTICATION, "sr",
-                       "The signature is for a directory (sr=d); only blobs have such, with a "
-                       "version sv of " DIRECTORIES_SINCE " or later, and this one is %.40s.",
+                       "The signature is for a directory (sr=d) and has the version sv=%.40s; such "
+                       "signatures need the blob service and sv=" DIRECTORIES_SINCE " or later.",
                        text_of(s, SAS_VERSION));
     bool whole = strcmp(kind, "c") == 0 || strcmp(kind, "s") == 0 || strcmp(kind, "d") == 0;
     if (use->resource_type == 'o' || (use->resource_type == 'c' && whole))
@@ -403,10 +404,11 @@ static int check_permission(const struct sas *s, const struct sas_use *use, stru
         has = use->policy->permissions;
     if (!*use->permissions || strpbrk(has, use->permissions))
         return 0;
-    return err_set(e, AZSTORAGE_PERMISSION, "sp",
-                   "This request is not authorized to perform this operation using this "
-                   "permission; the signature's permissions are '%.40s', this needs one of '%s'.",
-                   has, use->permissions);
+    return err_set(
+        e, AZSTORAGE_PERMISSION, "sp",
+        "This request is not authorized to perform this operation using this permission; the "
+        "signature's permissions are '%.40s', but the request needs one of '%s'.",
+        has, use->permissions);
 }
 
 /* Refuses a signature for one user. It would need a token of that user too, but a request cannot
@@ -485,7 +487,8 @@ int delegation_who(const struct directory *d, const struct sas *s, int64_t now_u
 {
     int64_t start = 0, end = 0;
     const char *begins = s->field[SAS_KEY_START], *ends = s->field[SAS_KEY_EXPIRY];
-    *why = "The time of the user delegation key (skt, ske) is over, or not yet there.";
+    *why = "The user delegation key is not valid now: the signature needs skt and ske, and the "
+           "present time must be between them.";
     if (!begins || !ends || sas_time(begins, &start) < 0 || sas_time(ends, &end) < 0 ||
         start > now_us + SIGNED_SKEW_US || end <= now_us)
         return 0;

@@ -106,7 +106,9 @@ static int may_by_token(struct request *r, const char *header, const struct data
         return cannot(e, AZSTORAGE_COPY_SOURCE_UNSIGNED,
                       arena_concat(&r->arena, "x-ms-copy-source-authorization: ", e->msg));
     if (a.account && strcasecmp(a.account, place->account->name) != 0)
-        return cannot(e, AZSTORAGE_COPY_SOURCE_UNSIGNED, "the token for it is for another account");
+        return cannot(
+            e, AZSTORAGE_COPY_SOURCE_UNSIGNED,
+            "the token in x-ms-copy-source-authorization is for another account than the source's");
     return plane_check_role_of_source(r, a.who, place, needed, e);
 }
 
@@ -200,8 +202,8 @@ static int may_read(struct request *r, const struct url_target *t, const char *n
         if (check_delegated(r, t, &s, needed, e) < 0)
             return -1;
     } else if (account_forbids(t->account, "allowSharedKeyAccess")) {
-        return is_closed(e, "its URL is signed with a key of an account that permits none "
-                            "(allowSharedKeyAccess)");
+        return is_closed(e, "its URL is signed with an account key, but the account does not allow "
+                            "access with keys (allowSharedKeyAccess)");
     } else if (!storage_url_is_signed(azstorage_of(r)->storage, &r->arena, t, &s,
                                       r->door->service != NULL, e)) {
         return is_closed(e, "the signature of its URL is wrong");

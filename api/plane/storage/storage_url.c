@@ -193,8 +193,8 @@ static int check_signed(const struct azstorage *z, struct arena *a, const struct
 {
     if (account_forbids(x->of.account, "allowSharedKeyAccess"))
         return err_set(e, ERR_FORBIDDEN, NULL,
-                       "its URL is signed with a key of the account %s, which permits none "
-                       "(allowSharedKeyAccess)",
+                       "its URL is signed with a key of the account %s, which does not allow "
+                       "access with keys (allowSharedKeyAccess)",
                        x->of.account->name);
     if (!storage_url_is_signed(z->storage, a, &x->of, s, true, e))
         return is_forbidden(e, "the signature of its URL is wrong");
@@ -326,11 +326,11 @@ static int check_owner(const struct storage_account *account, struct err *e)
 {
     if (!account_forbids(account, "allowSharedKeyAccess"))
         return 0;
-    return err_set(e, ERR_FORBIDDEN, NULL,
-                   "the auto-storage account %s permits no use of its keys "
-                   "(allowSharedKeyAccess), and managed identities are not supported; give the URL "
-                   "a user delegation signature",
-                   account->name);
+    return err_set(
+        e, ERR_FORBIDDEN, NULL,
+        "the auto-storage account %s does not allow access with its keys (allowSharedKeyAccess), "
+        "and managed identities are not supported; give the URL a user delegation signature",
+        account->name);
 }
 
 static struct container_place container_of(const struct azstorage *z, struct arena *a,

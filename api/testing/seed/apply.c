@@ -209,7 +209,8 @@ static int add_fill(struct applying *p, const struct seed_step *s)
     const char *account = arena_lower(a, s->above->name), *dir = p->seed->storage_dir;
     int rc = find_share(p, s, &row, &p->why);
     if (rc == 0)
-        err_set(&p->why, ERR_CONFLICT, NULL, "It was deleted while it was seeded.");
+        err_set(&p->why, ERR_CONFLICT, NULL,
+                "The share or container was deleted before its files were written.");
     if (rc <= 0)
         return applying_fails(p, s);
     const json_t *files = seed_files_of(p->r, s, files_of(s));
@@ -377,8 +378,8 @@ struct replied *seed_apply(struct request *r, const struct seed *seed)
     struct err e;
     const char *subscription = request_query(r, "subscription");
     if (subscription && !guid_valid(subscription)) {
-        err_set(&e, ERR_INVALID_QUERY, "subscription", "subscription is '%.100s', and no GUID.",
-                subscription);
+        err_set(&e, ERR_INVALID_QUERY, "subscription",
+                "subscription is '%.100s'; it must be a GUID.", subscription);
         return reply_err(r, &e);
     }
     struct applying *p = xcalloc(1, sizeof *p);

@@ -58,8 +58,7 @@ static void keep(struct seed_archives *k, struct seed_step *s)
     *one = (struct keeping){k, s};
     char *bytes = seed_file_bytes(s->given, &n);
     if (!bytes) {
-        err_set(&e, ERR_INVALID_PROPERTY, "base64",
-                "base64 is to be a text in base64: the archive.");
+        err_set(&e, ERR_INVALID_PROPERTY, "base64", "base64 must be the archive as a base64 text.");
         fails(k, s, &e);
         return;
     }

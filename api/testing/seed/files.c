@@ -56,12 +56,11 @@ static int check_directory(const char *path, const json_t *v, struct err *e)
     strbuf_concat(&inside, path, "f");
     bool good = good_path(inside.s) && json_is_object(v) && json_object_size(v) == 0;
     strbuf_free(&inside);
-    return good
-               ? 0
-               : err_set(e, ERR_INVALID_PROPERTY, NULL,
-                         "'%.200s' has / at its end, so it is to be an empty directory: names with "
-                         "one / between them, and {}.",
-                         path);
+    return good ? 0
+                : err_set(e, ERR_INVALID_PROPERTY, NULL,
+                          "'%.200s' ends with /, so it must be an empty directory: names with one "
+                          "/ between them, and the value {}.",
+                          path);
 }
 
 static char *decoded(const json_t *coded, size_t *n)
@@ -105,8 +104,7 @@ static int check_file(const char *path, const json_t *v, enum seed_files what, s
     free(bytes);
     if (!bytes)
         return err_set(e, ERR_INVALID_PROPERTY, NULL,
-                       "'%.200s' is to be a text, or {\"text\": TEXT} or {\"base64\": TEXT}.",
-                       path);
+                       "'%.200s' must be a text, or {\"text\": TEXT} or {\"base64\": TEXT}.", path);
     return json_is_object(v) ? seed_note_check(path, v, what, e) : 0;
 }
 
@@ -115,7 +113,8 @@ int seed_files_check(const json_t *files, enum seed_files what, struct err *e)
     const char *path;
     json_t *v;
     if (!json_is_object(files))
-        return err_set(e, ERR_INVALID_PROPERTY, NULL, "Files stand by their paths.");
+        return err_set(e, ERR_INVALID_PROPERTY, NULL,
+                       "The files must be a mapping from paths to contents.");
     json_object_foreach((json_t *)files, path, v) {
         if (check_file(path, v, what, e) < 0)
             return -1;

@@ -332,15 +332,16 @@ static int walk_kind(struct kind_walk *w, enum seed_kind_id k, const json_t *nam
     if (down(w, seed_kinds[k].collection, e) < 0)
         return -1;
     if (!json_is_object(named))
-        return err_set(e, ERR_INVALID_CONTENT, NULL, "%s holds resources by name.",
-                       seed_kinds[k].collection);
+        return err_set(e, ERR_INVALID_CONTENT, NULL,
+                       "%s must be a mapping from names to resources.", seed_kinds[k].collection);
     json_object_foreach((json_t *)named, name, given) {
         if (down(w, name, e) < 0)
             return -1;
         if (!json_is_object(given))
-            return err_set(e, ERR_INVALID_CONTENT, NULL,
-                           "'%.100s' is to be a mapping: the body of the request that makes it.",
-                           name);
+            return err_set(
+                e, ERR_INVALID_CONTENT, NULL,
+                "'%.100s' must be a mapping: the body of the request that creates the resource.",
+                name);
         struct seed_step *s = &w->out->items[w->out->n++];
         *s = (struct seed_step){.kind = &seed_kinds[k],
                                 .above = above,
@@ -387,13 +388,15 @@ static int walk_subscriptions(struct kind_walk *w, const json_t *all, struct err
     if (down(w, "subscriptions", e) < 0)
         return -1;
     if (!json_is_object(all))
-        return err_set(e, ERR_INVALID_CONTENT, NULL, "subscriptions holds them by their ids.");
+        return err_set(e, ERR_INVALID_CONTENT, NULL,
+                       "subscriptions must be a mapping from ids to subscriptions.");
     json_object_foreach((json_t *)all, guid, one) {
         if (down(w, guid, e) < 0)
             return -1;
         if (!guid_valid(guid) || !json_is_object(one))
             return err_set(e, ERR_INVALID_CONTENT, NULL,
-                           "'%.100s' is to be the GUID of a subscription, with a mapping.", guid);
+                           "'%.100s' must be the GUID of a subscription, and its value a mapping.",
+                           guid);
         w->subscription = arena_strdup(w->a, guid);
         if (walk_top(w, one, also, e) < 0)
             return -1;

@@ -61,17 +61,18 @@ int seed_state_read(const json_t *o, const char *state, const char *errors, int6
                        "state takes %s, startTime, endTime, exitCode, %s and guid: %s.", state,
                        errors, why.text);
     if (out->exit_code && !json_is_integer(out->exit_code))
-        return err_set(e, ERR_INVALID_PROPERTY, "state.exitCode", "exitCode is a whole number.");
+        return err_set(e, ERR_INVALID_PROPERTY, "state.exitCode",
+                       "exitCode must be a whole number.");
     if (out->exit_code && (json_integer_value(out->exit_code) < INT32_MIN ||
                            json_integer_value(out->exit_code) > INT32_MAX))
         return err_set(e, ERR_INVALID_PROPERTY, "state.exitCode",
                        "exitCode is %lld; it must be from %d to %d.",
                        (long long)json_integer_value(out->exit_code), INT32_MIN, INT32_MAX);
     if (out->errors && !errors_ok(out->errors, errors))
-        return err_set(e, ERR_INVALID_PROPERTY, "state", "%s is to be %s with code and message.",
+        return err_set(e, ERR_INVALID_PROPERTY, "state", "%s must be %s with code and message.",
                        errors, is_list(errors) ? "a list of mappings" : "a mapping");
     if (out->guid && !guid_valid(out->guid))
-        return err_set(e, ERR_INVALID_PROPERTY, "state.guid", "guid is '%.60s', and no GUID.",
+        return err_set(e, ERR_INVALID_PROPERTY, "state.guid", "guid is '%.60s'; it must be a GUID.",
                        out->guid);
     if (seed_time_read(out->start, "state.startTime", out->end ? 0 : now_us, &out->start_us, e) <
             0 ||
@@ -196,7 +197,7 @@ int seed_keys_set(const struct seed *seed, struct request *r, const json_t *keys
                               sodium_base64_VARIANT_ORIGINAL) != 0 ||
             n != sizeof key)
             return err_set(e, ERR_INVALID_PROPERTY, "keys",
-                           "keys is a list of two texts, each %d bytes as base64.",
+                           "keys must be a list of two texts, each the base64 form of %d bytes.",
                            ACCOUNT_KEY_BYTES);
         if (set(seed->arm.storage, id, i, key, r->now_us, e) < 0)
             return -1;

@@ -129,8 +129,9 @@ int seed_secret_then(const struct seed *seed, struct request *r, const struct se
     struct storage *st = seed->arm.storage;
     const json_t *versions = json_object_get(s->given, "versions");
     if (versions && !json_is_object(versions))
-        return err_set(e, ERR_INVALID_PROPERTY, "versions",
-                       "versions holds what was set before, by the ids of versions.");
+        return err_set(
+            e, ERR_INVALID_PROPERTY, "versions",
+            "versions must be a mapping from version ids to the earlier values of the secret.");
     if (deleted_at(r, s, &us, e) < 0 || find_vault(seed, r, s, &v, e) < 0)
         return -1;
     int rc = st_secret_get(st, &r->arena, v.id, s->name, &k, e);

@@ -121,7 +121,7 @@ def test_what_is_in_the_way_is_said(run, tmp_path):
         done = run("demo", "--listen", f"127.0.0.1:{port}", env={"TMPDIR": str(tmp_path / "tmp")})
     assert done.returncode == 1 and os.listdir(tmp_path / "tmp") == []
     assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in done.stderr
-    assert "port 0 picks a free one" in done.stderr and "did not start, for the reason above" in done.stderr
+    assert "port 0 picks a free port" in done.stderr and "did not start, for the reason above" in done.stderr
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").touch()
     done = run("demo", "--state-dir", tmp_path / "full")

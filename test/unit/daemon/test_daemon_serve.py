@@ -264,7 +264,7 @@ def test_a_later_address_in_use(serve, run, tmp_path):
     done = run("serve", "--state-dir", "other", *listen)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"cannot listen on 127.0.0.1 port {d.port}" in done.stderr
-    assert "port 0 picks a free one" in done.stderr
+    assert "port 0 picks a free port" in done.stderr
     assert not (tmp_path / "other/endpoint").exists()
 
 
