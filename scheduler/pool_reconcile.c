@@ -282,13 +282,13 @@ static const char *why_scaled(struct pass *p, const struct pass_class *c)
     case PLAN_DEMAND:
         return front_say(w, p->a, "the {runs} that wait want %lld", (long long)p->demand);
     case PLAN_BOUNDS:
-        return arena_printf(p->a, "the minimum is %d, the maximum %d, and %d are wanted at first",
+        return arena_printf(p->a, "the minimum is %d, the maximum %d and the initial number %d",
                             s->minimum, s->maximum, s->initial);
     case PLAN_IDLE:
         return arena_printf(p->a, "idle for %lld s, and no waiting run needs more",
                             (long long)(idle_us(p) / 1000000));
     case PLAN_REPLACED:
-        return "other machines are free that work";
+        return "other machines are free and can be used";
     }
     return "";
 }

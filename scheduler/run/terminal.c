@@ -394,13 +394,26 @@ static int find_slot(struct live_run *run, const char *node, struct run_slot **o
     return -1;
 }
 
+/* `run`: NULL if it is over, or has not begun. */
+static int not_running(const struct runs *rs, const struct live_run *run, struct err *e)
+{
+    const struct front_words *w = run ? words_of(run) : rs->fronts->all[0]->words;
+    struct arena a;
+    arena_init(&a);
+    err_set(e, ERR_CONFLICT, NULL, "%s",
+            front_text(w, &a,
+                       "The {run} does not run on any node now; a terminal needs a {run} that "
+                       "runs."));
+    arena_free(&a);
+    return -1;
+}
+
 static int find_place(struct runs *rs, int64_t run_id, const char *node, struct run_slot **out,
                       struct err *e)
 {
     struct live_run *run = id_map_find(&rs->map, run_id);
     if (!run || run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE || run->deleting)
-        return err_set(e, ERR_CONFLICT, NULL,
-                       "It does not run now; a terminal needs nodes on which it runs.");
+        return not_running(rs, run, e);
     if (find_slot(run, node, out, e) < 0)
         return -1;
     return remote_is_prepared(*out)

@@ -221,12 +221,12 @@ def test_an_identity_reads_the_auto_storage_of_the_account_and_nothing_else(jobs
     blob, container = f"{store.url(signed=False)}/mine.txt", store.url(signed=False)
     assert good(jobs, "/bin/cat a", by(httpUrl=blob, filePath="a")) == "mine\n"
     assert "mine\n" in good(jobs, "/bin/cat mine.txt", by(storageContainerUrl=container))
-    assert "no identities are served" in failed(jobs, "BlobAccessDenied", by(httpUrl=f"{others.url}/x", filePath="x"))
+    assert "managed identities are not supported" in failed(jobs, "BlobAccessDenied", by(httpUrl=f"{others.url}/x", filePath="x"))
     other = store.accounts.account()
     store.accounts.share(other, "inputs", kind="blobs")
     for source in ({"httpUrl": blob, "filePath": "a"}, {"storageContainerUrl": container}):
         source = {key: value.replace(store.account, other) for key, value in source.items()}
-        assert "no identities are served" in failed(jobs, "BlobAccessDenied", by(**source))
+        assert "managed identities are not supported" in failed(jobs, "BlobAccessDenied", by(**source))
         assert "no signature" in failed(jobs, "BlobAccessDenied", source)
 
 

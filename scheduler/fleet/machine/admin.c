@@ -170,12 +170,13 @@ static int refuse_reboot(const struct fleet *fl, const struct machine *m, const 
 {
     if (row->id == 0)
         return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "Nobody has claimed %s, so no link to it is open: restart it with ssh",
+                       "The machine %s is free, so the daemon has no connection to it: restart the "
+                       "machine with ssh",
                        m->name);
     const struct front_words *w = front_of(fl->cfg.fronts, row->pool_kind)->words;
     if (row->state == NODE_LEAVING)
         return err_set(e, ERR_CONFLICT, NULL,
-                       "%s is just being given back by its %s: wait until it is free", m->name,
+                       "The machine %s is leaving its %s: wait until the machine is free", m->name,
                        w->pool);
     if (row->live > 0)
         return err_set(e, ERR_CONFLICT, NULL,

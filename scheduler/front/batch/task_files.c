@@ -130,9 +130,10 @@ static int with_identity(int rc, struct arena *a, const struct batch_resource_fi
     bool good = rc > 0 || (rc < 0 && e->code != ERR_FORBIDDEN);
     if (good || !r->identity || strchr(url, '?') || (owner && container_of(a, url, owner)))
         return rc;
-    return err_set(e, ERR_FORBIDDEN, NULL,
-                   "an identityReference is good for blobs of the Batch account's auto-storage "
-                   "account alone, as no identities are served; give the URL a signature");
+    return err_set(
+        e, ERR_FORBIDDEN, NULL,
+        "an identityReference works only for blobs of the Batch account's auto-storage account, "
+        "because managed identities are not supported; use a URL with a signature");
 }
 
 static int find_blob(const struct batch_inputs *in, const struct batch_resource_file *r,
@@ -242,8 +243,9 @@ static int find_by_identity(const struct batch_front *f, struct arena *a, int64_
         return -1;
     if (!container)
         return err_set(e, ERR_FORBIDDEN, NULL,
-                       "an identityReference is good for containers of the Batch account's "
-                       "auto-storage account alone; give containerUrl a signature");
+                       "an identityReference works only for containers of the Batch account's "
+                       "auto-storage account, because managed identities are not supported; use a "
+                       "containerUrl with a signature");
     out->own = true;
     const struct share_name name = {.account = store, .share = container, .kind = SHARE_BLOBS};
     rc = f->blobs.writable(f->blobs.ctx, a, &name, wakes_wall(f->wakes), &out->url, e);

@@ -161,7 +161,7 @@ SITE_TEST(test_reboots_that_are_refused, 0, "m1", "m2")
     struct err e = {0};
     assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
     assert_int_equal(e.code, ERR_UNAVAILABLE);
-    assert_says(e.msg, "Nobody has claimed m1");
+    assert_says(e.msg, "The machine m1 is free");
     int64_t c = add_gpu_cluster(w, "c", 1);
     sched_turn(w->s); /* claimed, and not on disk yet */
     assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
