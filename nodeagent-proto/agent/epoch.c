@@ -67,9 +67,8 @@ int epoch_hear(struct agent_epoch *ep, const char *root, const struct node_epoch
         return 0;
     if (said->term < 0 || !is_plain(said->id))
         return err_set(e, ERR_PROTOCOL, "epoch",
-                       "the epoch %lld '%.80s' is not valid: it needs a term of 1 or more and an "
-                       "id of a-z, 0-9 "
-                       "and '-' make one",
+                       "the epoch %lld '%.80s' is not valid: its term must be 1 or more, and its "
+                       "id of a-z, 0-9 and '-'",
                        (long long)said->term, said->id);
     ep->term = said->term;
     snprintf(ep->id, sizeof ep->id, "%s", said->id);

@@ -195,8 +195,8 @@ static int check_chosen(const struct lease_ask *ask, struct err *e)
         return 0;
     if (is_in(&ask->range, ask->uid) || is_in(&ask->range, ask->gid))
         return err_set(e, ERR_CONFLICT, "uid",
-                       "uid %u and gid %u are not both outside of the %u numbers from %u on, which "
-                       "jobs get here (jobs.first_uid, jobs.uids)",
+                       "uid %u and gid %u must both be outside the %u account numbers from %u on, "
+                       "which are reserved for jobs here (jobs.first_uid, jobs.uids)",
                        ask->uid, ask->gid, ask->range.count, (unsigned)ask->range.first);
     return ids_check_free(ask->uid, ask->gid, NULL, e);
 }

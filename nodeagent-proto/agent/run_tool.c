@@ -94,6 +94,6 @@ int ask_program(const char *const *argv, char **out, struct err *e)
     if (pid > 0 && !complete)
         return err_set(e, ERR_NODE, NULL, "%s did not answer within %d s", argv[0],
                        ASK_LIMIT_MS / 1000);
-    return err_set(e, ERR_NODE, NULL, code == 127 ? "%s could not be run" : "%s knows of none",
+    return err_set(e, ERR_NODE, NULL, code == 127 ? "%s could not be run" : "%s found no entry",
                    argv[0]);
 }

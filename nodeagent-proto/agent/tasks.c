@@ -438,8 +438,8 @@ int tasks_signal(struct agent_tasks *t, const char *id, int signo, struct err *e
 {
     struct agent_task *k = find(t, id);
     if (signo < 1 || signo > SIGRTMAX)
-        return err_set(e, ERR_INVALID_PROPERTY, "signal", "%d is not a signal; 1 to %d are", signo,
-                       SIGRTMAX);
+        return err_set(e, ERR_INVALID_PROPERTY, "signal", "%d is not a valid signal; use 1 to %d",
+                       signo, SIGRTMAX);
     if (k && k->phase == PHASE_ENDED && signo == SIGKILL)
         end_kept(t, id);
     if (!k || k->phase == PHASE_ENDED)

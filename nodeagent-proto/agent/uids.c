@@ -46,7 +46,7 @@ int uids_check(const struct uid_range *r, struct err *e)
     if (r->first >= LOWEST && r->count >= NODE_UIDS_MIN && r->count <= HIGHEST - r->first)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "first",
-                   "%u numbers from %u on cannot be numbers of accounts: at least %d are needed, "
+                   "%u account numbers from %u on are not a valid range; use at least %d numbers, "
                    "from %u on and below %u",
                    r->count, (unsigned)r->first, NODE_UIDS_MIN, LOWEST, HIGHEST);
 }
@@ -316,7 +316,8 @@ static int note(int registry, const struct uid_holder *h, const char *name, uid_
 {
     return registry_note(registry, h, name, uid) == 0
                ? 0
-               : err_errno(e, ERR_IO, "cannot record in " REGISTRY " whose a number is");
+               : err_errno(e, ERR_IO,
+                           "cannot record in " REGISTRY " to whom an account number belongs");
 }
 
 /* ---- the calls ---- */

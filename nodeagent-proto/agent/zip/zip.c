@@ -173,7 +173,8 @@ static int read_directory(struct zip *z, const struct zip_limits *limits, struct
         /* Entries that share compressed bytes would make a small archive unpack to a very large
          * one. */
         if (add_within(&of_file, packed, z->file_size) < 0)
-            return refuse(x, "has bytes of another one, or lies beyond the archive's end", e);
+            return refuse(x, "shares bytes with another entry, or lies beyond the archive's end",
+                          e);
     }
     return z->n == all.number_entry ? 0 : unreadable(z, e);
 }

@@ -347,7 +347,7 @@ TEST(shared_bytes_are_refused)
     memset(bytes, 'x', sizeof bytes - 1);
     const struct one_entry list[] = {{.name = "a", .bytes = bytes},
                                      {.name = "b", .bytes = bytes, .at_first = true}};
-    refused(list, 2, "bytes of another one");
+    refused(list, 2, "shares bytes with another entry");
 }
 
 TEST(a_bomb_is_refused_by_what_it_says_and_by_what_it_does)
