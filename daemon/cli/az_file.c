@@ -207,7 +207,8 @@ static int check(struct az_file *f, const struct schema *s, struct strbuf *notes
             f->version = versions[i];
             const char *dot = strrchr(newest.target, '.');
             struct err note;
-            err_set(&note, ERR_CONFIG, NULL, "az of today does not know %s, which %s has",
+            err_set(&note, ERR_CONFIG, NULL,
+                    "the present version of az does not know %s, which api-version %s has",
                     dot ? dot + 1 : newest.target, api_version_name(versions[i]));
             blame(f, newest.target, &note);
             strbuf_concat(notes, note.msg, "\n");

@@ -187,8 +187,8 @@ static int check_request(struct az_change *c, struct err *e)
         struct az_line one = {.options = &c->line.options[i], .n = 1};
         if (!az_line_find(&one, names))
             return err_set(e, ERR_CONFIG, NULL,
-                           "az %s does not take %s: batchaid sends a request in its place; its "
-                           "options: %s",
+                           "az %s does not take %s here, because batchaid carries out this command "
+                           "itself; the options: %s",
                            c->form->words, one.options->name, names);
     }
     return 0;

@@ -184,11 +184,10 @@ static void log_site(const struct serve_setup *with, const struct log *log)
                         "nodes and shares are in this directory now, because a directory "
                         "above the state directory is closed to the users that jobs run as"));
     if (with->site.site.first_alone && with->config.nodes > 0)
-        LOG_INFO(
-            log, "local_nodes.restricted",
-            LF_STR("why",
-                   "jobs on local nodes reach the daemon's files, so only the first "
-                   "principal may use local nodes; local.shared_user: true lets all use them"));
+        LOG_INFO(log, "local_nodes.restricted",
+                 LF_STR("why", "jobs on local nodes can read the daemon's files, so only the "
+                               "daemon's own principal may use local nodes; local.shared_user: "
+                               "true lets all users use local nodes"));
 }
 
 /* Reads the file, the environment and the command line; each overrides the earlier ones. */

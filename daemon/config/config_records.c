@@ -171,9 +171,9 @@ static int check_mount(const void *record, const char **key, struct err *e)
     bool is_command = strcmp(m->type, "command") == 0;
     *key = "command";
     if (is_command && !*m->command)
-        return err_set(e, ERR_CONFIG, NULL,
-                       "type command needs one, as in command: mount.mine "
-                       "{account} {share} {target}");
+        return err_set(
+            e, ERR_CONFIG, NULL,
+            "type command needs a command, as in command: mount.mine {account} {share} {target}");
     if (!is_command && *m->command)
         return err_set(e, ERR_CONFIG, NULL, "type %s has no command; use type: command", m->type);
     *key = "source";

@@ -103,7 +103,7 @@ static int check_length(const json_t *v, struct err *e)
     size_t n = json_is_array(v) ? json_array_size(v) : json_string_length(v);
     size_t max = json_is_array(v) ? MAX_ITEMS : MAX_TEXT;
     return n <= max ? 0
-                    : err_set(e, ERR_CONFIG, NULL, "it has %zu %s; %zu are the most", n,
+                    : err_set(e, ERR_CONFIG, NULL, "it has %zu %s; at most %zu are allowed", n,
                               json_is_array(v) ? "items" : "bytes", max);
 }
 
@@ -114,8 +114,8 @@ static int check_items(const struct config_places *file, const json_t *list, con
     json_t *v;
     json_array_foreach(list, i, v) {
         int rc = is_text(v) ? check_length(v, e)
-                            : err_set(e, ERR_CONFIG, NULL, "%s; each of this list is a text",
-                                      what_it_is(v));
+                            : err_set(e, ERR_CONFIG, NULL,
+                                      "%s; each item of this list must be a text", what_it_is(v));
         if (rc < 0) {
             char item[CONFIG_PATH_SIZE];
             config_path(item, "%s[%zu]", path, i);

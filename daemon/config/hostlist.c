@@ -117,7 +117,7 @@ static int add_one(struct hostlist *l, const char *text, struct err *e)
 {
     struct host h = {.port = HOSTLIST_PORT};
     if (l->n == HOSTLIST_MAX)
-        return err_set(e, ERR_CONFIG, NULL, "these are more than %d machines", HOSTLIST_MAX);
+        return err_set(e, ERR_CONFIG, NULL, "there are more than %d machines", HOSTLIST_MAX);
     if (take_address(text, &h, e) < 0) {
         free(h.host);
         return -1;

@@ -416,11 +416,10 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
     t->max_clock_skew_s = (int)c->max_clock_skew_s;
     if (t->n_uids > 0 &&
         (t->n_uids < NODE_UIDS_MIN || t->first_uid + t->n_uids > NODE_UID_HIGHEST)) {
-        err_set(
-            e, ERR_CONFIG, NULL,
-            "%lld numbers from %lld on cannot be numbers of accounts: at least %d are needed, all "
-            "of them below %lld; 0 for none",
-            (long long)t->n_uids, (long long)t->first_uid, NODE_UIDS_MIN, NODE_UID_HIGHEST);
+        err_set(e, ERR_CONFIG, NULL,
+                "%lld account numbers from %lld on are not a valid range; use at least %d numbers, "
+                "all below %lld, or 0 for no accounts",
+                (long long)t->n_uids, (long long)t->first_uid, NODE_UIDS_MIN, NODE_UID_HIGHEST);
         return blame(c, e, "jobs.uids");
     }
     if (t->dead_after_s > t->keepalive_s)

@@ -76,8 +76,8 @@ def test_accepted(run, tmp_path, text):
     ("log:\n", 1, ["log: it is empty; it takes key: value pairs; the keys here are level, format\n"]),
     ("log: " + "[" * 17 + "]" * 17 + "\n", 1, ["nested too deep", "16"]),
     ("log: &l\n  level: info\nlocal: *l\n", 3, ["local: Unexpected key: level"]),
-    ("state_dir: /" + "x" * 4096 + "\n", 1, ["state_dir: it has 4097 bytes; 4096 are the most"]),
-    ("tls:\n  names: [" + "a," * 10001 + "]\n", 2, ["tls.names: it has 10001 items; 10000 are the most"]),
+    ("state_dir: /" + "x" * 4096 + "\n", 1, ["state_dir: it has 4097 bytes; at most 4096 are allowed"]),
+    ("tls:\n  names: [" + "a," * 10001 + "]\n", 2, ["tls.names: it has 10001 items; at most 10000 are allowed"]),
     ("log.level: info\n", 1, ["Unexpected key: log.level"]),
     ("compat:\n  strict: yes\n", 2, ["compat.strict: 'yes' is not a truth value; use true or false"]),
 ])
@@ -117,8 +117,8 @@ RULE = "match, kind, type, source, options, command, unmount"
      "2: inventory[0].hosts: it is a mapping; it takes a text or list, "
      "as in hosts: gpu[01-16].rack1"),
     ("inventory:\n- hosts:\n  - a\n  - [b]\n",
-     "4: inventory[0].hosts[1]: it is a list; each of this list is a "
-     "text"),
+     "4: inventory[0].hosts[1]: it is a list; each item of this list "
+     "must be a text"),
     ("inventory:\n- hosts: a\n  vm_sizes: X\n",
      "3: inventory[0].vm_sizes: it is a text; it takes a list, as in "
      "vm_sizes: [STANDARD_NC6]"),
@@ -180,7 +180,7 @@ RULE = "match, kind, type, source, options, command, unmount"
      "4: mounts[0].source: '/a' is not a valid source for type command; it needs no source: what is mounted "
      "stands in the command"),
     ("mounts:\n- type: command\n",
-     "2: mounts[0].command: type command needs one, as in command: mount.mine {account} {share} "
+     "2: mounts[0].command: type command needs a command, as in command: mount.mine {account} {share} "
      "{target}"),
     ("mounts:\n- type: nfs\n  source: nas1:/a\n  command: mount\n",
      "4: mounts[0].command: type nfs has no command; use type: command"),

@@ -113,9 +113,9 @@ def test_ten_thousand_machines_are_not_too_many(machines):
     ("a[3-1]", "'a[3-1]': [3-1] is in descending order; write the smaller number first"),
     ("a[1-016]", "'a[1-016]': [1-016] has ends of different length; write both with the same zeros"),
     ("a[0-9999999999]", "'a[0-9999999999]': [0-9999999999] has a number of more than 9 digits"),
-    ("a[0-10000]", "these are more than 10000 machines"),
-    ("a[0-999999999]", "these are more than 10000 machines"),
-    ("a[0-99]b[0-99],c", "these are more than 10000 machines"),
+    ("a[0-10000]", "there are more than 10000 machines"),
+    ("a[0-999999999]", "there are more than 10000 machines"),
+    ("a[0-99]b[0-99],c", "there are more than 10000 machines"),
     ("a[1-2],a2", "a2 is listed twice"),
     ("gpu1,GPU1", "GPU1 is listed twice"),
     ("fd00::1,fd00:0::1", "fd00::1 is listed twice"),
@@ -144,7 +144,7 @@ def test_a_machine_in_two_entries_is_refused_naming_both(check):
 def test_the_bound_counts_all_entries(check):
     done = check("inventory:\n- hosts: a[1-6000]\n  agent_socket: /x\n"
                  "- hosts: b[1-6000]\n  agent_socket: /x\n")
-    assert done.stderr == ("batchaid: c.yaml:4: inventory[1].hosts: these are more than 10000 "
+    assert done.stderr == ("batchaid: c.yaml:4: inventory[1].hosts: there are more than 10000 "
                            "machines\n")
 
 

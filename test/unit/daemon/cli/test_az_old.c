@@ -388,7 +388,8 @@ TEST(test_a_job_with_properties_of_an_old_version_is_sent_there)
     assert_int_equal(r.rc, 0);
     assert_string_equal(r.change.request.path, "/subscriptions/sub/resourceGroups/g" PROVIDER
                                                "/jobs/j?api-version=2018-03-01");
-    assert_non_null(strstr(r.change.notes.s, ":1:49: az of today does not know priority"));
+    assert_non_null(
+        strstr(r.change.notes.s, ":1:49: the present version of az does not know priority"));
     assert_null(json_object_get(r.change.request.body, "$schema"));
     end(&r);
     is_refused(with_file("batchai job create -l eastus -n j -g g -r c --afs-name data -c"),
@@ -541,7 +542,7 @@ TEST(test_incomplete_commands_are_refused_with_the_right_form)
         {"batchai file-server create -n n -g g -s S --disk-count 1 --disk-size 1 -k none",
          "'none' of -k is neither a file nor a public key"},
         {"role assignment create --role Reader --assignee " SECOND " --can-delegate",
-         "does not take --can-delegate: batchaid sends a request"},
+         "does not take --can-delegate here, because batchaid carries out"},
         {"role assignment create --role Reader --assignee " SECOND " --scope ''",
          "--scope has no value"},
         {"keyvault secret set --vault-name v -n s --value x --expires soon",
