@@ -56,8 +56,8 @@ int network_read(const char *text, struct network *out, struct err *e)
         least.byte[bit / 8] |= out->first.byte[bit / 8] & (0x80U >> bit % 8);
     if (!agree(&least, &out->first, ADDRESS_BITS))
         return err_set(e, ERR_INVALID_PROPERTY, NULL,
-                       "'%.100s' has bits of an address behind its prefix of %d bits; write the "
-                       "first address of the network, or a longer prefix",
+                       "the address of '%.100s' is not the first address of a network with a "
+                       "prefix of %d bits; write the first address, or a longer prefix",
                        text, out->bits - before);
     return 0;
 }

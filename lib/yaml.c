@@ -235,7 +235,7 @@ static int count(struct yaml_reading *rd, const json_t *v, int depth)
     if (++rd->values > VALUES_MAX)
         return refuse(rd, "there are too many values (each use of an alias counts)");
     if (is_nest(v) && depth == rd->rules->depth_max)
-        return refuse(rd, "it is nested too deep; %d levels are the most", depth);
+        return refuse(rd, "it is nested too deep; at most %d levels are allowed", depth);
     json_array_foreach(v, i, inner) {
         if (count(rd, inner, depth + 1) < 0)
             return -1;

@@ -38,9 +38,10 @@ static int check_auto_storage(json_t *obj, const char *path, struct err *e)
     if (json_object_size(obj) == 0 || json_object_get(obj, "storageAccountId"))
         return 0;
     snprintf(target, sizeof target, "%s.storageAccountId", path);
-    return err_set(e, ERR_MISSING_PROPERTY, target,
-                   "%s is missing; only an empty %s, which takes auto-storage away, has none",
-                   target, path);
+    return err_set(
+        e, ERR_MISSING_PROPERTY, target,
+        "%s is missing; leave it out only in an empty %s ({}), which removes auto-storage", target,
+        path);
 }
 
 static const struct field auto_storage_rows[] = {

@@ -83,11 +83,11 @@ int batch_check_extension(json_t *extension, const char *path, struct err *e)
         if (strcasecmp(publisher, harmless[i].publisher) == 0 &&
             strcasecmp(type, harmless[i].type) == 0)
             return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, path,
-                   "%s is the extension \"%.100s\" of \"%.100s\"; nodes run no extensions, and "
-                   "only those for drivers, which machines have themselves, and for monitoring "
-                   "by Azure may be named",
-                   path, type ? type : "", publisher ? publisher : "");
+    return err_set(
+        e, ERR_INVALID_PROPERTY, path,
+        "%s is the extension \"%.100s\" of \"%.100s\"; nodes run no extensions; only extensions "
+        "for drivers and for monitoring by Azure are accepted, and they have no effect",
+        path, type ? type : "", publisher ? publisher : "");
 }
 
 int batch_check_extension_settings(const json_t *settings, const char *path, struct err *e)

@@ -168,7 +168,7 @@ static int check_wishes(const json_t *obj, const char *path, struct err *e)
     if (wishes.array_limit > 0 && !wishes.array)
         return err_set(e, ERR_INVALID_PROPERTY, limit_at,
                        "%s is \"" WISH_PREFIX "ARRAY_LIMIT\" without " WISH_PREFIX
-                       "ARRAY; it must be beside that",
+                       "ARRAY; set both variables",
                        limit_at);
     return check_no_wish_in_secrets(obj, path, e);
 }

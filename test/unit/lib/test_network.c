@@ -55,7 +55,7 @@ TEST(test_what_is_not_a_network_is_refused_with_what_would_be)
         assert_non_null(strstr(e.msg, "use one like 10.1.0.0/16"));
     }
     assert_int_equal(network_read("10.1.2.3/16", &net, &e), -1);
-    assert_non_null(strstr(e.msg, "behind its prefix of 16 bits"));
+    assert_non_null(strstr(e.msg, "of a network with a prefix of 16 bits"));
     assert_int_equal(network_read("fd00::1/8", &net, &e), -1);
-    assert_non_null(strstr(e.msg, "behind its prefix of 8 bits"));
+    assert_non_null(strstr(e.msg, "of a network with a prefix of 8 bits"));
 }
