@@ -220,6 +220,12 @@ int st_batch_certificate_remove(struct storage *st, int64_t id, struct err *e)
         e);
 }
 
+int st_secret_purge(struct storage *st, int64_t id, struct err *e)
+{
+    return remove_leaf(st, (struct leaf_removal){id, st_end_roles_of_secret, st_secret_purge_row},
+                       e);
+}
+
 int st_removable_ids(struct storage *st, struct arena *a, enum resource_kind kind, int64_t **ids,
                      size_t *n, struct err *e)
 {

@@ -373,6 +373,8 @@ int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const
 /* Frees the name of a soft-deleted vault and removes its role assignments; st_vault_expire()
  * removes the vault and its secrets. ERR_RESOURCE_NOT_FOUND if it is not soft-deleted. */
 int st_vault_purge(struct storage *, int64_t id, int64_t now_us, struct err *);
+/* Removes a soft-deleted secret, and ends the role assignments at it. */
+int st_secret_purge(struct storage *, int64_t id, struct err *) MUST_CHECK;
 /* Purges soft-deleted vaults and secrets after their retention, at most `limit` rows; *gone is how
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);

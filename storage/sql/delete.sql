@@ -191,9 +191,14 @@ job j JOIN experiment x ON x.id = j.experiment_id JOIN workspace w ON w.id = x.w
 JOIN resource_group g ON g.id = w.group_id
 WHERE j.id = :id AND (x.prov_state <> {PROV_DELETING} OR x.name = {HOME_EXPERIMENT}));
 
+-- $vault_path
+'/subscriptions/' || v.subscription || '/resourceGroups/' || v.group_name || '/providers/Microsoft.KeyVault/vaults/' || v.name;
+
 -- private st_end_roles_of_vault(i64 id)
-$end_roles('/subscriptions/' || v.subscription || '/resourceGroups/' || v.group_name ||
-'/providers/Microsoft.KeyVault/vaults/' || v.name, NULL, vault v WHERE v.id = :id);
+$end_roles($vault_path, NULL, vault v WHERE v.id = :id);
+
+-- private st_end_roles_of_secret(i64 id)
+$end_roles($vault_path || '/secrets/' || k.name, NULL, secret k JOIN vault v ON v.id = k.vault_id WHERE k.id = :id);
 
 -- private st_end_roles_of_subscription(i64 id)
 $end_roles('/subscriptions/' || u.guid, NULL, subscription u WHERE u.id = :id);

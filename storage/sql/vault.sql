@@ -73,7 +73,7 @@ UPDATE secret SET deleted_us = :now_us, purge_us = :purge_us WHERE id = :id AND 
 -- st_secret_recover(i64 id) -> changed "soft-deleted secret"
 UPDATE secret SET deleted_us = 0, purge_us = 0 WHERE id = :id AND deleted_us > 0;
 
--- st_secret_purge(i64 id) -> changed "soft-deleted secret"
+-- private st_secret_purge_row(i64 id) -> changed "soft-deleted secret"
 DELETE FROM secret WHERE id = :id AND deleted_us > 0;
 
 -- The text `value` is sealed.

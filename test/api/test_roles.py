@@ -15,7 +15,7 @@ from support.certificates import Made
 from support.people import OWNER, READER, Person
 from support.refusals import refused
 from support.storage import StorageDaemon
-from support.vaults import Vaults
+from support.vaults import Safe, Vaults
 from support.waiting import wait_for
 from support.world import Place, fresh
 
@@ -239,6 +239,19 @@ def test_roles_end_with_an_account_a_purged_vault_and_a_subscription(daemon, per
     wait_for(lambda: roles_of(daemon, bob) == set(scopes[2:]), what="the vault's role to end")
     daemon.call("DELETE", f"/batchaid/subscriptions/{other}", expect=204)
     assert not roles_of(daemon, bob)
+
+
+def test_a_role_at_a_secret_ends_when_the_secret_is_purged(daemon, person, temporary):
+    bob, vaults = person("none"), temporary(Vaults(daemon).make())
+    name = vaults.vault(enableRbacAuthorization=True)
+    safe, scopes = Safe(daemon, name), [f"{vaults.path}/vaults/{name}{tail}" for tail in ("/secrets/One", "/secrets/one-more", "")]
+    safe.set("one", "x")
+    for scope in scopes:
+        Roles(daemon, scope).give(bob.id)
+    safe.delete("one")
+    assert roles_of(daemon, bob) == set(scopes)
+    safe.call("DELETE", "/deletedsecrets/one", expect=204)
+    assert roles_of(daemon, bob) == set(scopes[1:])
 
 
 def blobs_of(daemon, who, account, container):

@@ -146,6 +146,21 @@ def test_who_may_read(own_place, vaults, daemon):
     own_place.job(cluster, secrets=secrets(T=reference(by_role, "a"))).succeed()
 
 
+def test_a_role_at_one_secret_opens_it_to_jobs(own_place, vaults, daemon, temporary):
+    name, cluster = vaults.vault(enableRbacAuthorization=True), own_place.cluster()
+    ada = temporary(Person(daemon, CONTRIBUTOR, own_place.group_path))
+    ada.give("Key Vault Secrets User", f"{vaults.get(name)['id']}/secrets/mine")
+    own_place.experiment("exp")
+    for secret in ("mine", "other"):
+        Safe(daemon, name).set(secret, "x")
+        job = own_place.job_at(fresh("job"))
+        ada.call("PUT", job.path, job_body(cluster.id, secrets=secrets(T=reference(name, secret))), expect=(200, 202))
+        if secret == "mine":
+            job.succeed()
+        else:
+            refused(job, "neither Azure Batch AI nor the user who created this", name)
+
+
 @pytest.mark.parametrize("whose", ["maker", BATCH_AI])
 def test_a_queued_job_of_somebody_who_has_left_gets_no_secret(own_place, vaults, daemon, whose):
     """Who may read is asked when the job begins, and whether its maker is there; policies keep ids of the gone."""

@@ -129,6 +129,28 @@ def test_with_roles_those_who_have_one_may(daemon, vaults, role, reads, writes, 
     closed.call("GET", "/secrets", expect=403)
 
 
+def test_a_role_at_one_secret_opens_that_secret_alone(daemon, vaults, person):
+    name, other = vaults.vault(enableRbacAuthorization=True), vaults.vault(enableRbacAuthorization=True)
+    for secret in ("one", "one-more"):
+        Safe(daemon, name).set(secret, "x")
+    Safe(daemon, other).set("one", "x")
+    reader, officer = (person(role, f"{vaults.get(name)['id']}/secrets/One") for role in ("Key Vault Secrets User", "Key Vault Secrets Officer"))
+    for who, status in ((reader, 403), (officer, 200)):
+        safe, closed = (Safe(daemon, vault, token_of(who, Safe(daemon, vault))) for vault in (name, other))
+        assert safe.get("one")["value"] == "x" and safe.get("ONE")["value"] == "x"
+        assert len(safe.names("/secrets/one/versions")) == 1
+        for path in ("/secrets", "/deletedsecrets", "/secrets/one-more", "/secrets/on", "/secrets/one-more/versions", "/deletedsecrets/one-more"):
+            assert codes(safe.call("GET", path, expect=403, judged=False)) == ("Forbidden", "ForbiddenByRbac")
+        safe.call("POST", "/secrets/restore", {"value": "x"}, expect=403, judged=False)
+        safe.set("one-more", "y", expect=403)
+        closed.get("one", expect=403)
+        safe.call("PATCH", "/secrets/one", {"tags": {"a": "b"}}, expect=status, judged=False)
+    safe.delete("one")
+    for method, path in (("POST", "/deletedsecrets/one/recover"), ("DELETE", "/secrets/one")):
+        safe.call(method, path, expect=200)
+    safe.call("DELETE", "/deletedsecrets/one", expect=204)
+
+
 def test_a_policy_lets_a_person_in(daemon, vaults):
     person = Person(daemon, "none")
     safe = Safe(daemon, vaults.vault(policy(person.id, secrets=["set"])))

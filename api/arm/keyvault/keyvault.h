@@ -19,9 +19,10 @@ struct keyvault {
     size_t n_suffixes;
 };
 
-/* Whether a role gives a principal the right to read a vault's secrets. A function of struct
+/* Whether a role gives a principal the right to read a secret of a vault. A function of struct
  * batchai_roles; ctx is a struct access. */
-bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v);
+bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v,
+                         const char *secret);
 
 extern const struct service keyvault_service, secret_service;
 

@@ -4,6 +4,7 @@
  * id; if the vault uses roles, a role gives it.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "api/access/access.h"
 #include "api/arm/keyvault/vaults.h"
@@ -28,14 +29,23 @@ static const char *const actions[] = {
     [MAY_RECOVER] = "recover/action", [MAY_PURGE] = "purge/action",
 };
 
-/* Whether the principal has a role at the vault, or above, with this action. */
+struct secret_use {
+    const struct vault *vault;
+    const char *secret; /* NULL: for a list of secrets, or a restore */
+    enum secret_permission what;
+};
+
+/* Whether the principal has a role at the secret, the vault, or above, that allows the use. */
 static int role_allows(const struct access *x, struct arena *a, const struct principal *who,
-                       const struct vault *v, enum secret_permission what, bool *may, struct err *e)
+                       const struct secret_use *use, bool *may, struct err *e)
 {
+    const struct vault *v = use->vault;
     struct grants held;
     const struct scope scope = {.subscription = v->subscription, .group = v->group};
     const char *id = resource_id(a, "Microsoft.KeyVault", &scope, "vaults", v->name);
-    const char *action = arena_concat(a, "Microsoft.KeyVault/vaults/secrets/", actions[what]);
+    const char *action = arena_concat(a, "Microsoft.KeyVault/vaults/secrets/", actions[use->what]);
+    if (use->secret)
+        id = arena_concat(a, id, "/secrets/", use->secret);
     *may = who->first;
     if (*may)
         return 0;
@@ -45,8 +55,10 @@ static int role_allows(const struct access *x, struct arena *a, const struct pri
     return 0;
 }
 
-bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v)
+bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v,
+                         const char *secret)
 {
+    const struct secret_use use = {v, secret, MAY_GET};
     const struct access *x = ctx;
     struct principal who;
     struct arena a;
@@ -55,7 +67,7 @@ bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v
     arena_init(&a);
     int rc = access_find(ctx, object_id, &who, &e);
     if (rc > 0)
-        rc = role_allows(x, &a, &who, v, MAY_GET, &may, &e);
+        rc = role_allows(x, &a, &who, &use, &may, &e);
     arena_free(&a);
     return rc >= 0 && may;
 }
@@ -64,10 +76,12 @@ static int check_access(struct request *r, const struct vault *v, const json_t *
                         enum secret_permission what, struct err *e)
 {
     const struct principal *who = r->who;
+    bool of_secret = strstr(r->route->path, "{name}") != NULL;
+    const struct secret_use use = {v, of_secret ? request_param(r, "name") : NULL, what};
     bool by_role = vault_uses_roles(properties);
     bool may = r->seeds ||
                (!by_role && vault_policy_allows(properties, who->object_id, permissions[what]));
-    if (!may && by_role && role_allows(arm_of(r)->access, &r->arena, who, v, what, &may, e) < 0)
+    if (!may && by_role && role_allows(arm_of(r)->access, &r->arena, who, &use, &may, e) < 0)
         return -1;
     if (may)
         return 0;
@@ -75,7 +89,7 @@ static int check_access(struct request *r, const struct vault *v, const json_t *
                    "The user, group or application 'oid=%s' (%s) does not have secrets %s "
                    "permission on key vault '%s;location=%s': %s.",
                    who->object_id, who->name, permissions[what], v->name, v->location,
-                   by_role ? "no role at the vault or above it allows that"
+                   by_role ? "no role at the secret, the vault or above allows that"
                            : "no access policy of the vault gives it (az keyvault set-policy)");
 }
 

@@ -18,8 +18,9 @@ struct wakes;
 
 /* Checks of roles; the layers above implement them. */
 struct batchai_roles {
-    /* Whether a principal may read the secrets of a vault. Both NULL: there are no principals. */
-    bool (*read_secrets)(void *ctx, const char *object_id, const struct vault *v);
+    /* Whether a principal may read a secret of a vault. Both NULL: there are no principals. */
+    bool (*read_secrets)(void *ctx, const char *object_id, const struct vault *v,
+                         const char *secret);
     /* Whether the principal still exists: 1: yes; 0: no; -1: error. */
     int (*is_there)(void *ctx, const char *object_id, struct err *e);
     void *ctx;

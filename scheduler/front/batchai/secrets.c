@@ -27,9 +27,10 @@ static bool may_read(const struct secret_reading *r, const struct vault *v, cons
     const struct batchai_roles *roles = &r->f->roles;
     json_t *doc = json_loads(v->doc, 0, NULL);
     const json_t *properties = json_object_get(doc, "properties");
-    bool may = vault_uses_roles(properties)
-                   ? roles->read_secrets && roles->read_secrets(roles->ctx, object_id, v)
-                   : vault_policy_allows(properties, object_id, "get");
+    bool may =
+        vault_uses_roles(properties)
+            ? roles->read_secrets && roles->read_secrets(roles->ctx, object_id, v, r->url.name)
+            : vault_policy_allows(properties, object_id, "get");
     json_decref(doc);
     return may;
 }

@@ -108,8 +108,9 @@ WORLD_TEST(test_a_refusal_says_where, world_new(1))
     assert_true(secret_refs_of_run(&reader, &r.job, &why));
 }
 
-static bool has_role(void *ctx, const char *object_id, const struct vault *v)
+static bool has_role(void *ctx, const char *object_id, const struct vault *v, const char *secret)
 {
+    assert_string_equal(secret, "key");
     return strcmp(v->name, "Safe") == 0 && strcmp(object_id, ctx) == 0;
 }
 
