@@ -341,7 +341,8 @@ class Job:
             all_files = [file for id in ids for file in self._walk(id, *((FOLDER, "") if id == OUTPUT else ("", id)), left_out)]
         found = Files(self._wanted(all_files, pattern, directory is not None))
         if sum(left_out):
-            found.note = f"{sum(left_out):,} more cannot be fetched (not UTF-8, special files, links to directories, to nothing or to other places)."
+            why = "not UTF-8, special files, links to directories, to nothing or to other places"
+            found.note = f"{sum(left_out):,} more cannot be fetched ({why})."
         return found
 
     def _wanted(self, files: Iterable[File], pattern: Optional[str], every: bool) -> Iterator[File]:
