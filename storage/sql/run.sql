@@ -16,10 +16,16 @@ $run_select WHERE u.pool_id = :pool_id AND u.phase = {RUN_WAITING} AND u.stop = 
 -- $queue_of_pool
 $waiting_of_pool AND u.held = {HOLD_NOT};
 
--- A run that wants more of each node than any of its pool has is passed over.
+-- A run that wants more of each node than any of its pool has is passed over. Each maximum is read once for all runs;
+-- the nodes are read for each run that wants no more than these.
 -- $fits_some_node
-(u.need_whole = 1 OR EXISTS (SELECT 1 FROM node n WHERE n.pool_id = u.pool_id AND n.slots >= u.need_slots
-AND n.gpus >= u.need_gpus AND n.cores >= u.need_cores AND n.memory >= u.need_memory));
+(u.need_whole = 1 OR (
+(u.need_slots = 1 OR u.need_slots <= (SELECT max(slots) FROM node WHERE pool_id = :pool_id))
+AND (u.need_gpus = 0 OR u.need_gpus <= (SELECT max(gpus) FROM node WHERE pool_id = :pool_id))
+AND (u.need_cores = 0 OR u.need_cores <= (SELECT max(cores) FROM node WHERE pool_id = :pool_id))
+AND (u.need_memory = 0 OR u.need_memory <= (SELECT max(memory) FROM node WHERE pool_id = :pool_id))
+AND EXISTS (SELECT 1 FROM node n WHERE n.pool_id = u.pool_id AND n.slots >= u.need_slots
+AND n.gpus >= u.need_gpus AND n.cores >= u.need_cores AND n.memory >= u.need_memory)));
 
 -- private st_run_insert_row(run r) -> new id
 INSERT INTO {+run};

@@ -2,6 +2,8 @@
  *
  * Pools, runs, allocations, epochs and events.
  */
+#include <sqlite3.h>
+
 #include "model/failure.h"
 #include "test/unit/storage/fixture.h"
 
@@ -250,6 +252,53 @@ DB_TEST(test_runs_move_by_their_state)
     assert_int_equal(r.stop, STOP_AND_FORGET);
     assert_int_equal(r.start_us, T0 + 5);
     assert_int_equal(r.attempt, 1);
+}
+
+static void add_part(struct fx *f, const char *name, struct capacity need)
+{
+    int64_t job = fx_add_job(f, name);
+    struct run r = fx_run_of(f, job);
+    ok(f, st_runs_remove(f->st, RES_JOB, job, &f->e));
+    r.need_whole = false;
+    r.need = need;
+    ok(f, st_run_insert(f->st, &r, NULL, &f->e));
+}
+
+static int one_more(void *ctx)
+{
+    ++*(long *)ctx;
+    return 0;
+}
+
+/* Steps of SQLite's machine that reading the queue takes. Sets *n to the length of the queue. */
+static long cost_of_queue(struct fx *f, size_t *n)
+{
+    long steps = 0;
+    struct run *rows;
+    sqlite3_progress_handler(f->st->db, 1, one_more, &steps);
+    ok(f, st_run_queue(f->st, &f->a, f->cluster, 1000, 9, &rows, n, &f->e));
+    sqlite3_progress_handler(f->st->db, 0, NULL, NULL);
+    return steps;
+}
+
+DB_TEST(test_runs_that_no_node_fits_cost_the_queue_little_on_any_number_of_nodes)
+{
+    enum { MANY = 50, STEPS_EACH = 40 };
+    const struct capacity has = {.slots = 4}, needs_gpus = {.slots = 1, .gpus = 2};
+    size_t n;
+    for (int i = 0; i < MANY; i++) {
+        int64_t node = fx_add_node(f, f->cluster, i + 1, NODE_IDLE);
+        ok(f, st_node_set_capacity(f->st, node, &has, NULL, &f->e));
+    }
+    add_part(f, "small", (struct capacity){.slots = 1});
+    long before = cost_of_queue(f, &n);
+    assert_int_equal(n, 1);
+    for (int i = 0; i < MANY; i++)
+        add_part(f, arena_printf(&f->a, "large%d", i), needs_gpus);
+    long after = cost_of_queue(f, &n);
+    assert_int_equal(n, 1);
+    print_message("%ld and %ld steps\n", before, after);
+    assert_true(after - before < MANY * STEPS_EACH);
 }
 
 /* What ended runs leave behind is in no index that is asked for the live ones. */
