@@ -165,6 +165,7 @@ static void on_stopped(void *ctx)
     id_map_free(&s->told_sizes);
     id_map_free(&s->told_blocked);
     id_map_free(&s->told_parts);
+    id_map_free(&s->told_larger);
     id_map_free(&s->resting);
     id_map_free(&s->retrying);
     id_map_free(&s->judged);

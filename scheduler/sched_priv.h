@@ -50,8 +50,11 @@ struct sched {
     struct id_map told_sizes;
     /* pool -> the last run that was reported as unable to get its nodes */
     struct id_map told_blocked;
-    /* pool -> the last run that was checked against the capacity of nodes */
+    /* pool -> the last run that was checked against the capacity of nodes; none: the first is next
+     */
     struct id_map told_parts;
+    /* run that was reported as larger than every node -> its pool */
+    struct id_map told_larger;
     struct id_map resting;  /* pool -> until when it is not reconciled: see rest() */
     struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
                                retry_unusable() */

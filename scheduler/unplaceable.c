@@ -96,6 +96,23 @@ static bool some_are_known(const struct node *nodes, size_t n_nodes)
     return false;
 }
 
+/* The most runs to remember as reported. If there are more, all are reported again. */
+#define LARGER_MAX 65536
+
+static void tell_larger(struct sched *s, const struct pool *p, const struct run *r)
+{
+    if (id_map_has(&s->told_larger, r->id))
+        return;
+    tell(s, &(struct run_waiting){.pool = p, .run = r, .why = WAITS_FOR_LARGER_NODES});
+    if (s->told_larger.n >= LARGER_MAX) {
+        id_map_free(&s->told_larger);
+        s->told_larger = (struct id_map){0};
+    }
+    id_map_put_number(&s->told_larger, r->id, p->id);
+}
+
+/* Begins again with the first run after the last, because nodes leave, and because a run that was
+ * held has a lower id than runs that were checked before its release. */
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e)
 {
@@ -108,15 +125,19 @@ int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
         return -1;
     for (size_t i = 0; i < runs.n; i++)
         if (!fits_some(&runs.items[i], nodes, n_nodes))
-            tell(s, &(struct run_waiting){
-                        .pool = p, .run = &runs.items[i], .why = WAITS_FOR_LARGER_NODES});
-    if (runs.n > 0)
+            tell_larger(s, p, &runs.items[i]);
+    if (runs.n == TOLD_MOST)
         id_map_put_number(&s->told_parts, p->id, runs.items[runs.n - 1].id);
+    else
+        id_map_remove(&s->told_parts, p->id);
     return 0;
 }
 
 void oversized_forget(struct sched *s, int64_t pool_id)
 {
+    for (size_t i = s->told_larger.n; i-- > 0;)
+        if (id_map_number(&s->told_larger, s->told_larger.e[i].id) == pool_id)
+            id_map_remove(&s->told_larger, s->told_larger.e[i].id);
     id_map_remove(&s->told_parts, pool_id);
     id_map_remove(&s->told_sizes, pool_id);
     id_map_remove(&s->told_blocked, pool_id);

@@ -16,7 +16,7 @@ int oversized_look(struct sched *s, struct arena *a, const struct pool *p,
 int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
                      const struct pool_nodes *have, struct err *e) MUST_CHECK;
 /* Reports runs that request more of a node than any of the pool's nodes has; they wait until a node
- * has as much. Checks each run once, and only some in each call. */
+ * has as much. Checks only some of them in each call, and reports each once. */
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e) MUST_CHECK;
 /* Call when the pool's rows were rolled back: all reports will be repeated. */

@@ -5,6 +5,8 @@
  */
 #include "virtual.h"
 
+#include "scheduler/sched_priv.h"
+
 #define FOREVER "fake run=9000000"
 #define GPUS    4
 
@@ -223,6 +225,48 @@ WORLD_TEST(test_what_no_node_has_stands_aside_until_one_has_it, world_virtual(1)
     fake_set_gpus(fake_of(w, c, 0), GPUS + 2);
     fake_cut(fake_of(w, c, 0));
     runs_with(w, large, "[0,1,2,3,4,5]");
+}
+
+static bool is_told(struct world *w, int64_t job)
+{
+    struct err e = {0};
+    struct run r;
+    assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, job, 0, &r, &e), 1);
+    pass(w, SECOND);
+    return id_map_has(&w->s->told_larger, r.id);
+}
+
+WORLD_TEST(test_a_front_is_told_of_a_run_whose_large_node_has_shrunk, world_virtual(1))
+{
+    int64_t c = roomy_cluster(w, 1);
+    int64_t other = add_gpus(w, c, "other", 1), large = add_gpus(w, c, "large", GPUS);
+    runs_with(w, other, "[0]");
+    assert_false(is_told(w, large));
+    fake_set_gpus(fake_of(w, c, 0), 1);
+    fake_cut(fake_of(w, c, 0));
+    end_it(w, other);
+    assert_true(is_told(w, large));
+}
+
+/* It waits for another job while runs that came later are looked at. */
+WORLD_TEST(test_a_front_is_told_of_a_run_that_was_held, world_virtual(1))
+{
+    struct err e = {0};
+    int64_t c = roomy_cluster(w, 1), first = add_gpus(w, c, "first", 1);
+    int64_t large = add_gpus(w, c, "large", GPUS + 1);
+    const struct dependency d = {.owner_kind = RES_JOB,
+                                 .owner_id = large,
+                                 .awaited_kind = RES_JOB,
+                                 .awaited_id = first,
+                                 .name = "first",
+                                 .wanted = AFTER_END,
+                                 .state = DEPENDENCY_OPEN};
+    ok(st_dependency_add(w->st, &w->a, &d, 1, time_now_us(), &e), &e);
+    int64_t next = add_gpus(w, c, "next", GPUS + 1);
+    assert_true(is_told(w, next));
+    assert_false(is_told(w, large));
+    end_it(w, first);
+    assert_true(is_told(w, large));
 }
 
 /* One node has the GPUs, and each of the runs in front wants them of two nodes. */
