@@ -171,7 +171,8 @@ static const struct setting rows[] = {
         "The most nodes of this machine, over all clusters; 0: jobs run on machines of the "
         "inventory only."),
     BOOL("local", "shared_user", AT(local_shared_user), "false",
-         "Let others than the first principal run jobs on local nodes where the daemon's files "
+         "Let others than the daemon's own principal run jobs on local nodes where the daemon's "
+         "files "
          "cannot be hidden from them (the daemon's own user without Landlock, or root with "
          "jobs.uids: 0). Each of them can then become anybody."),
     ROW(SETTING_LIST, "local", "vm_sizes", AT(vm_sizes), "", config_check_vm_size, NULL,
