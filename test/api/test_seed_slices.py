@@ -311,7 +311,7 @@ def test_a_dump_is_of_one_instant(tested, t):  # noqa: F811
             made += 1
         dumped = asked.result()["groups"]["lab"]["batchAccounts"][ACCOUNT]["jobs"]
     n, last = len(dumped["j"]["tasks"]) - LARGE, len(dumped["z"].get("tasks", {}))
-    assert made > 3 and n - last in (0, 1), (made, n, last)
+    assert made > 1 and n - last in (0, 1), (made, n, last)
 
 
 def test_a_daemon_that_is_stopped_while_it_is_dumped_ends(own_daemon):

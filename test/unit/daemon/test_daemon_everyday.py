@@ -460,6 +460,7 @@ def test_a_line_of_a_job_without_an_end_stays_while_the_daemon_stands_still(tmp_
     with Daemon() as d:
         desk = Desk(d, tmp_path / "project")
         _, job = desk.submit("--name", "half", "--no-copy", "--", f"printf 'epoch 1'; {wait_flag(tmp_path / 'go')}; echo ' done'")
+        job.running()
         p = Started(desk, "logs", "-f", "half", terminal=True).until("epoch 1")
         d.process.send_signal(signal.SIGSTOP)
         try:
