@@ -99,7 +99,7 @@ struct storage {
     int wal_frames;                                    /* in the WAL after the last commit */
     void (*on_frames)(struct storage *st, int frames); /* see st_sql_watch() */
     int checkpoint_frames; /* how many frames the last checkpoint moved into the database */
-    /* how many checkpoints followed each other since the WAL was found long */
+    /* how many checkpoints in a row have left more than REST_FRAMES frames in the WAL */
     int checkpoint_rounds;
     int checkpoint_rc, checkpoint_log, checkpoint_done;
     bool finish_checkpoint; /* move the rest of the WAL at the end of the turn */

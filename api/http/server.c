@@ -457,11 +457,11 @@ static void api_destroy(struct api *api)
     assert(api->under_way == 0 && api->suspended == 0 && api->held == 0 && api->held_open == 0);
     assert(!api->first_again && !api->starved && !api->senders && !api->relays && !api->lives);
     struct api_counters c = api_counters(api);
-    LOG_DEBUG(api->config.log, "api.served", LF_INT("connections", (int64_t)c.connections),
-              LF_INT("closed_by_daemon", (int64_t)c.hung_up),
-              LF_INT("requests", (int64_t)c.requests), LF_INT("refused", (int64_t)c.refused),
-              LF_INT("failed", (int64_t)c.failed), LF_INT("waited_for_disk", (int64_t)c.waited),
-              LF_INT("body_bytes", (int64_t)c.body_bytes));
+    LOG_DEBUG(
+        api->config.log, "api.served", LF_INT("connections", (int64_t)c.connections),
+        LF_INT("closed_by_daemon", (int64_t)c.hung_up), LF_INT("requests", (int64_t)c.requests),
+        LF_INT("refused_at_once", (int64_t)c.refused), LF_INT("status_5xx", (int64_t)c.failed),
+        LF_INT("waited_for_disk", (int64_t)c.waited), LF_INT("body_bytes", (int64_t)c.body_bytes));
     uv_close((uv_handle_t *)&api->again, on_again_closed);
 }
 

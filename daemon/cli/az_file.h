@@ -21,7 +21,8 @@ struct az_file {
     json_t *tree;
     bool changed; /* the tree differs from the file */
     bool once;    /* a pipe or similar: az cannot read it again */
-    /* The version that has all properties of the file; today's az sends V_2018_05_01. */
+    /* The newest api-version that has all properties of the file. The present az always sends
+     * V_2018_05_01. */
     enum api_version version;
 };
 

@@ -90,8 +90,8 @@ struct options {
 
 int cli_main(const struct cli_table *t, int argc, char **argv);
 
-/* Prints "batchaid: MESSAGE" on standard error; returns `code`. table_say(), because the message
- * may quote names that others have chosen. */
+/* Prints "batchaid: MESSAGE" on standard error; returns `code`. The message may quote names that
+ * others have chosen: table_say() replaces characters that could control the terminal. */
 static inline int cli_fail(enum exit_code code, const struct err *e)
 {
     table_say(stderr, "batchaid: %s", e->msg);

@@ -152,7 +152,7 @@ static int check_dependency(struct daemon_client *c, const struct job_place *p, 
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
                    "'%.100s' is in the subscription %.100s, and a job can wait only for jobs of "
-                   "its own, %.100s",
+                   "its own subscription, %.100s",
                    name, of, client_subscription(c));
 }
 

@@ -19,8 +19,8 @@ char *login_folder(struct err *e);
 char *login_path(const char *folder);
 char *login_authority(const char *folder);
 
-/* Reads the stored login as an environment. 1: read; 0: there is none; -1: error, also if others
- * may read the file. */
+/* Reads the stored login into the variables of `out`. 1: read; 0: there is none; -1: error, also if
+ * others may read the file. */
 int login_read(struct environment *out, struct err *e) MUST_CHECK;
 /* Stores the members of the environment as the login. */
 int login_write(const char *folder, const struct environment *env, struct err *e) MUST_CHECK;

@@ -129,7 +129,7 @@ static void done(void *ctx, enum loop_work_end how)
         err_set(&j->why, ERR_UNAVAILABLE, NULL, "the daemon is stopping");
     }
     if (j->failed)
-        LOG_WARN(j->server->place.log, "share_server.failed", LF_STR("id", j->id),
+        LOG_WARN(j->server->place.log, "share_server.failed", LF_STR("key", j->id),
                  LF_STR("why", j->why.msg));
     if (j->cb)
         j->cb(j->ctx, j->failed ? &j->why : NULL, &j->key);

@@ -363,7 +363,7 @@ static void purge_pass(void *ctx, int64_t id)
     arena_init(&a);
     int rc = purge_some(sh, &a, &e);
     if (rc < 0)
-        LOG_ERROR(sh->c.log, "share.not_read", LF_STR("why", e.msg));
+        LOG_ERROR(sh->c.log, "deleted_shares.not_purged", LF_STR("why", e.msg));
     arena_free(&a);
     sweep(sh);
     int rows = shares_forget_uncommitted(sh, &e);

@@ -76,7 +76,7 @@ void node_refused(void *ctx, int64_t id, const struct err *why)
     if (rc == 1 && row.state != NODE_UNUSABLE && row.state != NODE_LEAVING)
         rc = write_failure(fl, &a, &row, NULL, &f, &e);
     if (rc < 0) {
-        LOG_ERROR(fl->log, "node.refused_work_not_written", LF_INT("node_id", id),
+        LOG_ERROR(fl->log, "node.unusable_not_written", LF_INT("node_id", id),
                   LF_STR("why", e.msg));
         wake_at(fl->wakes, &woken_node, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     }

@@ -34,7 +34,7 @@ static void on_written(void *ctx, const struct err *why)
 {
     const struct node_rt *rt = ctx;
     if (why && node_rt_usable(rt))
-        LOG_WARN(rt->fleet->log, "node.gpu_runs_not_written", LF_STR("node", rt->name),
+        LOG_WARN(rt->fleet->log, "node.gpu_mapping_file_not_written", LF_STR("node", rt->name),
                  LF_STR("why", why->msg));
 }
 

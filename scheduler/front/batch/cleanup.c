@@ -10,7 +10,7 @@
 #include "scheduler/fleet/node/node.h"
 #include "scheduler/front/batch/front_priv.h"
 
-/* One reconcile for all pending removals and all expired files. */
+/* One reconcile is for all pending removals, and one is for all expired files. */
 static const struct wake_kind woken_cleanup = {"batch cleanup", WAKE_LAST};
 static const struct wake_kind woken_files = {"batch files", WAKE_LAST};
 
@@ -103,7 +103,8 @@ static void on_removed(void *ctx, const struct err *why)
     struct batch_front *f = k->f;
     struct err e = {0};
     if (!why && st_batch_cleanup_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
-        LOG_WARN(f->log, "batch_cleanup.not_written", LF_STR("why", e.msg));
+        LOG_WARN(f->log, "batch_cleanup.not_written", LF_INT("node_id", k->node_id),
+                 LF_STR("why", e.msg));
     if (!why) {
         tell_node(f, k->node_id);
         tell_runs(f);
