@@ -18,10 +18,9 @@ struct storage;
 /* --- runs ----------------------------------------------------------------------------------- */
 /* st_job_insert() and st_remove() also write the run of the job. */
 int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err *);
-/* Call when a run of the owner has ended: the next run that the owner's limit holds back enters its
- * queue. */
-int st_run_next_turn(struct storage *, enum resource_kind owner, int64_t owner_id,
-                     struct err *) MUST_CHECK;
+/* Call when the run `r` has ended: the next run that the limit of its owner holds back enters its
+ * queue. Runs get their turns in the order of their indexes. */
+int st_run_next_turn(struct storage *, const struct run *r, struct err *) MUST_CHECK;
 /* Dependencies of runs. st_dependency_add(): adds rows of one owner, whose runs are queued; rows in
  * `state` open hold these runs back. The settling function: `awaited` has ended; its first
  * dependents are released, or marked to fail, with events of their owners. *left: there may be

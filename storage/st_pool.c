@@ -43,9 +43,10 @@ int st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct e
     return st_run_insert_row(st, &row, id, e);
 }
 
-int st_run_next_turn(struct storage *st, enum resource_kind owner, int64_t owner_id, struct err *e)
+int st_run_next_turn(struct storage *st, const struct run *r, struct err *e)
 {
-    return st_run_hold_next(st, owner, owner_id, HOLD_TURN, hold_next(HOLD_TURN, HOLD_EV_TURN), e);
+    return st_run_hold_next(st, r->owner_kind, r->owner_id, r->idx, HOLD_TURN,
+                            hold_next(HOLD_TURN, HOLD_EV_TURN), e);
 }
 
 /* --- pools of Azure Batch -------------------------------------------------------------------- */

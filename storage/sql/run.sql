@@ -155,9 +155,10 @@ SELECT id FROM run WHERE owner_kind = :owner AND owner_id = :owner_id ORDER BY i
 SELECT count(*) FROM run
 WHERE owner_kind = :owner AND owner_id = :owner_id AND phase IN ({RUN_WAITING}, {RUN_ALLOCATED});
 
--- private st_run_hold_next(resource_kind owner, i64 owner_id, run_hold from, run_hold to)
+-- The first one behind the index `after`.
+-- private st_run_hold_next(resource_kind owner, i64 owner_id, int after, run_hold from, run_hold to)
 UPDATE run SET held = :to
-WHERE id = (SELECT u.id FROM run u WHERE u.owner_kind = :owner AND u.owner_id = :owner_id
+WHERE id = (SELECT u.id FROM run u WHERE u.owner_kind = :owner AND u.owner_id = :owner_id AND u.idx > :after
 AND u.phase = {RUN_WAITING} AND u.held = :from ORDER BY u.idx LIMIT 1);
 
 -- How many runs of a pool wait that have this priority or a higher one. Those of groups to which nodes of the pool are

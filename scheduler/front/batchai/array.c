@@ -83,6 +83,9 @@ int array_requeued(struct storage *st, const struct run *r, const char *why, int
     return rc;
 }
 
+/* Some runs of the array have no end yet, and were not counted. */
+#define LEFT_SOME (-1)
+
 struct one_end {
     const struct front *f;
     struct arena a;
@@ -135,18 +138,37 @@ static int end_all(struct storage *st, struct one_end *k, struct err *e)
     return rc;
 }
 
+/* Lets the next run of the array enter its queue, and counts the runs without an end. Both
+ * statements may go over all runs of the array. Runs that wait for their turn are its last ones, so
+ * the last run tells whether there are any. An array that is terminated ends its waiting runs one
+ * after the other, so they are not counted while the last run waits. */
+static int go_on(struct storage *st, struct one_end *k, int64_t *left, struct err *e)
+{
+    const struct run *r = k->r;
+    const struct failure *why = k->end->why;
+    bool terminated = k->end->was_queued && why && why->code == FAIL_RUN_TERMINATED;
+    struct run last;
+    int rc = st_run_of(st, &k->a, RES_JOB, k->j.id, r->runs - 1, &last, e);
+    bool waits = rc == 1 && last.state == RUN_WAITING;
+    *left = LEFT_SOME;
+    if (rc == 1 && last.held == HOLD_TURN)
+        rc = st_run_next_turn(st, r, e);
+    if (rc < 0 || (terminated && waits))
+        return rc < 0 ? -1 : 0;
+    return st_run_count_left(st, RES_JOB, k->j.id, left, e);
+}
+
 static int end_one(struct storage *st, struct one_end *k, struct err *e)
 {
     int64_t left;
-    if (job_of(st, &k->a, k->r, &k->j, e) < 0 || st_run_next_turn(st, RES_JOB, k->j.id, e) < 0 ||
-        st_run_count_left(st, RES_JOB, k->j.id, &left, e) < 0 ||
+    if (job_of(st, &k->a, k->r, &k->j, e) < 0 || go_on(st, k, &left, e) < 0 ||
         (!k->end->succeeded && note_failure(st, k, e) < 0))
         return -1;
     /* The next run of the array may start now, before this run's nodes are cleaned. */
     sched_wake_pool(front_self(k->f)->sched, k->r->pool_id);
     if (left == 0)
         return end_all(st, k, e);
-    if (k->end->succeeded)
+    if (k->end->succeeded || left == LEFT_SOME)
         return 0;
     return front_tell_job(st, &k->j, k->end->now_us,
                           arena_printf(&k->a, "index %d has failed (%s); %lld of %d are left",

@@ -100,14 +100,20 @@ TEST(test_terminating_an_array_ends_all_of_it)
     }
 }
 
+/* Its end is an event, not each index: the events of a large array would fill the list. */
 WORLD_TEST(test_a_queued_array_may_be_terminated, world_virtual(1))
 {
     struct err e = {0};
+    struct event *events;
+    size_t n;
     int64_t c = add_cluster_of(w, "c", 0), j = add_array(w, c, "j", GOOD, 1);
     pass(w, SECOND);
     assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
     assert_ends(w, j, EXEC_FAILED);
     assert_int_equal(in_state(w, j, RUN_OVER), 4);
+    ok(st_event_of(w->st, &w->a, RES_JOB, j, &events, &n, &e), &e);
+    for (size_t i = 0; i < n; i++)
+        assert_says_not(events[i].reason ? events[i].reason : "", "has failed");
 }
 
 WORLD_TEST(test_an_array_is_deleted_with_all_of_it, world_virtual(1))
