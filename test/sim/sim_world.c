@@ -14,8 +14,9 @@
 #define DELAY_MIN_US 100
 #define DELAY_MAX_US 4000
 
-/* So many turns in one instant mean that something goes round and round. */
-#define EVENTS_MAX 200
+/* So many turns in one instant mean that something goes round and round. A node whose disk fails is
+ * connected to eight times before it is given up: some 250 turns, at worst within one instant. */
+#define EVENTS_MAX 2000
 
 void sim_fail(struct sim *m, const char *fmt, ...)
 {
