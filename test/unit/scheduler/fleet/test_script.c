@@ -225,6 +225,7 @@ STAGE_TEST(test_the_start_of_a_container_alone_may_leave_processes)
                                 .name = "c",
                                 .root = s->f->root,
                                 .run_dir = below(s, "jobs/j"),
+                                .work_dir = below(s, "jobs/j/work"),
                                 .log_path = below(s, "jobs/j/log")};
     const char *dirs[] = {below(s, "jobs/j/mounts"), below(s, "mounts")};
     const struct env none = {.a = &s->a};
