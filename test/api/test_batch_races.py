@@ -107,6 +107,7 @@ def test_deletions_during_everything(own_daemon):
     vandals = [Vandal(plane, seed) for seed in range(5)]
     at_once(*[lambda v=v: v.run(120) for v in vandals])
     assert set().union(*(v.seen for v in vandals)) >= {200, 201, 202, 409}
+    wait_for(lambda: all(j["state"] != "deleting" for j in plane.all("/jobs")), 60, "no job being deleted")
     for job in [Job.of(plane, j["id"]) for j in plane.all("/jobs")]:
         states = list(job.states().values())
         counts = plane.call("GET", f"{job.url}/taskcounts")
