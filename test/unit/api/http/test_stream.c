@@ -138,7 +138,7 @@ TEST(a_gibibyte_is_taken_in_flat_memory)
     assert_int_equal(t.took, GIB + MIB);
     assert_int_equal(t.ended, 2);
     assert_int_equal(t.released, 2);
-    if (grown > 16 * MIB)
+    if (grown > 32 * MIB) /* a sanitizer keeps up to 16 MB of freed blocks */
         fail_msg("grew by %zu bytes", grown);
     world_close(&w);
 }
