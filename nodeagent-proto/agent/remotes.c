@@ -274,7 +274,7 @@ static int pass_on(struct agent *a, struct remote_client *c, json_t *msg)
 static size_t unread(const struct frame_decoder *d, const char **at)
 {
     size_t from = d->pos + d->spent;
-    *at = d->buf.s + from;
+    *at = from > 0 ? d->buf.s + from : d->buf.s; /* NULL: no byte was received yet */
     return d->buf.len - from;
 }
 
