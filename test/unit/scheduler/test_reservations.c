@@ -42,26 +42,25 @@ static void take(struct yard *y, size_t node, int64_t from, int64_t to, struct r
     y->taken[y->n_taken++] = (struct taken){node, from, to, what};
 }
 
-static struct yard yard_new(unsigned seed)
+static void yard_make(struct yard *y, unsigned seed)
 {
-    struct yard y = {.seed = seed};
-    y.n = 1 + (size_t)any(&y, NODES);
-    for (size_t i = 0; i < y.n; i++) {
-        struct plan_node *node = &y.nodes[i];
+    *y = (struct yard){.seed = seed};
+    y->n = 1 + (size_t)any(y, NODES);
+    for (size_t i = 0; i < y->n; i++) {
+        struct plan_node *node = &y->nodes[i];
         *node = (struct plan_node){.id = (int64_t)i + 1,
-                                   .state = any(&y, 8) == 0 ? NODE_PREPARING : NODE_IDLE,
-                                   .has = {.slots = 1 + any(&y, 4), .gpus = any(&y, 3)}};
-        y.order[i] = node;
-        y.at[i] = i;
-        for (int left = node->state == NODE_IDLE ? any(&y, node->has.slots + 1) : 0; left > 0;) {
-            int slots = 1 + any(&y, left);
-            struct plan_held *h = &y.held[y.n_held++];
-            *h = (struct plan_held){i, NOW + 1 + any(&y, 60), {.slots = slots}};
-            take(&y, i, INT64_MIN, h->end_us, room_size_of(&h->takes));
+                                   .state = any(y, 8) == 0 ? NODE_PREPARING : NODE_IDLE,
+                                   .has = {.slots = 1 + any(y, 4), .gpus = any(y, 3)}};
+        y->order[i] = node;
+        y->at[i] = i;
+        for (int left = node->state == NODE_IDLE ? any(y, node->has.slots + 1) : 0; left > 0;) {
+            int slots = 1 + any(y, left);
+            struct plan_held *h = &y->held[y->n_held++];
+            *h = (struct plan_held){i, NOW + 1 + any(y, 60), {.slots = slots}};
+            take(y, i, INT64_MIN, h->end_us, room_size_of(&h->takes));
             left -= slots;
         }
     }
-    return y;
 }
 
 /* Whether the node has room at that instant. */
@@ -152,7 +151,8 @@ ARENA_TEST(test_runs_are_foreseen_at_the_first_instant_at_which_their_nodes_are_
 {
     int later = 0;
     for (unsigned seed = 1; seed <= 3000; seed++) {
-        struct yard y = yard_new(seed);
+        struct yard y;
+        yard_make(&y, seed);
         const struct ahead_input in = {.nodes = y.order,
                                        .n_nodes = y.n,
                                        .now_us = NOW,
