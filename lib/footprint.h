@@ -11,7 +11,7 @@
 /* Makes malloc() map each block of FOOTPRINT_LARGE bytes and more by itself. realloc() then moves
  * pages and copies nothing: growing a text from 8 MB to 16 MB held the loop for 5 ms. By default,
  * the size of such blocks grows to that of the largest block that was freed. Call it once, at the
- * begin of a start. */
+ * beginning of a start. */
 void footprint_begin(void);
 
 /* Unmaps the pages of code and constants of the program and of its libraries. The page cache keeps
