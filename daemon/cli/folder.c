@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Walks the folder without following links. An entry that is neither file, directory nor link is
- * left out and never opened, so a FIFO cannot hang the walk.
+ * left out and never opened, so a FIFO cannot hang the walk. The state directory of a daemon is
+ * left out too, because whoever reads the job's files would have the daemon's keys.
  */
 #include "daemon/cli/folder.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/config/state.h"
 #include "lib/strbuf.h"
 
 #define DEPTH_MAX 200
@@ -138,6 +140,11 @@ static void take_dir(const struct walk *w, int dirfd, const char *name, const ch
         folder_note(w->f, &w->f->left, arena_concat(&w->f->arena, path, "/"), "is ignored");
         return;
     }
+    if (state_is_in(dirfd, name)) {
+        folder_note(w->f, &w->f->left, arena_concat(&w->f->arena, path, "/"),
+                    "is the state directory of a batchaid, which contains its keys");
+        return;
+    }
     if (depth >= DEPTH_MAX) {
         folder_note(w->f, &w->f->left, path, "is more than 200 folders deep");
         return;
@@ -194,6 +201,12 @@ int folder_list(const char *dir, struct folder *out, struct err *e)
         return err_set(e, ERR_CONFIG, NULL, "'%.300s' is not a folder; --folder names one", dir);
     if (access(dir, R_OK | X_OK) < 0)
         return err_errno(e, ERR_CONFIG, "the folder %.300s cannot be read", dir);
+    if (state_is_in(AT_FDCWD, dir))
+        return err_set(
+            e, ERR_CONFIG, NULL,
+            "the folder %.300s is the state directory of a batchaid; its keys must not be "
+            "copied to a job; --folder names another folder",
+            dir);
     int rc = folder_names_read(dir, &names, e);
     const struct walk w = {.f = out, .names = &names, .all = names.all};
     if (rc == 0)

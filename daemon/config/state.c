@@ -56,6 +56,16 @@ static char **path_at(struct state *s, size_t i)
     return (char **)((char *)s + files[i].offset);
 }
 
+bool state_is_in(int dirfd, const char *name)
+{
+    int fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool is = fd >= 0 && faccessat(fd, "batchaid.db", F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+              faccessat(fd, "token.key", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 static const char *env_or_null(const char *name)
 {
     const char *v = getenv(name);

@@ -44,6 +44,10 @@ int state_locate(const char *given, const char *configured, struct state *out,
                  struct err *e) MUST_CHECK;
 void state_free(struct state *s);
 
+/* Whether the directory `name` (below `dirfd`, as for openat(2)) is the state directory of a
+ * daemon: its database and the key of its tokens are there. */
+bool state_is_in(int dirfd, const char *name);
+
 /* The daemon holds two locks. One is on the file `lock`, which contains the process id; other
  * processes may query it. The other is on the directory itself, because a file can be removed. */
 struct state_lock {

@@ -258,6 +258,16 @@ def test_what_is_no_file_is_named(desk):
     assert text.split() == ["./a", "./bytes", "./empty", "./in", "./out", "./" + "x" * 120, "./" + "x" * 120 + "/" + "y" * 120, "/etc/hostname"]
 
 
+def test_the_keys_of_a_daemon_stay_here(desk):
+    for name in ("a.py", "state/batchaid.db", "state/token.key", "old/batchaid.db"):
+        desk.write(name, "x")
+    names, left = copied(desk)
+    assert names == ["./a.py", "./old", "./old/batchaid.db"]
+    assert left == {"state/": "is the state directory of a batchaid, which contains its keys"}
+    done = desk.run("submit", "--folder", "state", "--", "true", check=False)
+    assert done.returncode == 1 and "its keys must not be copied to a job" in done.stderr
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_unreadable_files_are_named(desk):
     desk.write("closed", mode=0)
