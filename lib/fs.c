@@ -264,7 +264,54 @@ int fs_open_to_empty(int dirfd, const char *name)
     return fd;
 }
 
-static int remove_at(int dirfd, const char *name)
+/* A tree that is being removed. Directories more than DEEP levels below its top are moved up into
+ * the top, so that a tree of any depth needs few descriptors and little stack. */
+#define DEEP 100
+
+struct tree_removal {
+    int top;        /* the descriptor of the tree's top */
+    unsigned names; /* how many names were made for moved directories */
+    bool moved;     /* a directory was moved since the top was last read */
+};
+
+static int move_up(struct tree_removal *r, int dirfd, const char *name)
+{
+    char up[32];
+    int rc;
+    do {
+        snprintf(up, sizeof up, ".deep-%u", r->names++);
+        rc = (int)syscall(SYS_renameat2, dirfd, name, r->top, up, RENAME_NOREPLACE);
+    } while (rc < 0 && errno == EEXIST);
+    r->moved = r->moved || rc == 0;
+    return rc;
+}
+
+static int remove_at(struct tree_removal *r, int dirfd, const char *name, int depth);
+
+static int empty(struct tree_removal *r, DIR *d, int depth)
+{
+    struct dirent *de;
+    int rc = 0;
+    while (rc == 0 && (de = readdir(d)))
+        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
+            rc = remove_at(r, dirfd(d), de->d_name, depth + 1);
+    return rc;
+}
+
+/* Also removes what was moved into the top meanwhile. */
+static int empty_top(struct tree_removal *r, DIR *d)
+{
+    int rc;
+    r->top = dirfd(d);
+    do {
+        r->moved = false;
+        rewinddir(d);
+        rc = empty(r, d, 0);
+    } while (rc == 0 && r->moved);
+    return rc;
+}
+
+static int remove_at(struct tree_removal *r, int dirfd, const char *name, int depth)
 {
     if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
         return 0;
@@ -273,16 +320,16 @@ static int remove_at(int dirfd, const char *name)
     int fd = fs_open_to_empty(dirfd, name);
     if (fd < 0)
         return -1;
+    if (depth >= DEEP && move_up(r, dirfd, name) == 0) {
+        close(fd);
+        return 0;
+    }
     DIR *d = fdopendir(fd);
     if (!d) {
         close(fd);
         return -1;
     }
-    int rc = 0;
-    struct dirent *de;
-    while (rc == 0 && (de = readdir(d)))
-        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
-            rc = remove_at(fd, de->d_name);
+    int rc = depth == 0 ? empty_top(r, d) : empty(r, d, depth);
     closedir(d);
     return rc < 0 ? -1 : unlinkat(dirfd, name, AT_REMOVEDIR);
 }
@@ -294,7 +341,8 @@ int fs_remove_tree(const char *path, struct err *e)
     if (slash)
         slash[slash == holder] = '\0';
     int dir = open(slash ? holder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int rc = dir < 0 ? -1 : remove_at(dir, name);
+    struct tree_removal r = {.top = -1};
+    int rc = dir < 0 ? -1 : remove_at(&r, dir, name, 0);
     if (rc < 0 && errno == EXDEV)
         err_set(e, ERR_IO, NULL, "cannot remove %s: there is a mount in it; unmount it first",
                 path);

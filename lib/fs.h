@@ -54,7 +54,7 @@ int fs_give_to_owner(int fd, const char *dir) MUST_CHECK;
 void fs_remove_leftovers(const char *path);
 
 /* Like rm -rf, but never follows symbolic links, and never crosses a mount below `path` or at it: a
- * mount is an error. A missing path is not an error. */
+ * mount is an error. A missing path is not an error. The depth of the tree is not limited. */
 int fs_remove_tree(const char *path, struct err *e) MUST_CHECK;
 
 /* Opens the directory `name` (one part of a path) in `dirfd`; fails for a symbolic link and, with

@@ -374,39 +374,6 @@ int file_discard(const char *root, const char *path, const char *trash, struct m
     return rc;
 }
 
-/* fs_open_to_empty() makes each directory below `fd` writable, and this walk opens all of them. It
- * is necessary because jobs leave read-only directories behind (package caches do so on purpose),
- * whose content cannot be removed. Closes `fd`. */
-static void make_writable(int fd)
-{
-    DIR *d = fdopendir(fd);
-    if (!d) {
-        close(fd);
-        return;
-    }
-    struct dirent *de;
-    while ((de = readdir(d))) {
-        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0 ||
-            (de->d_type != DT_DIR && de->d_type != DT_UNKNOWN))
-            continue;
-        int sub = fs_open_to_empty(fd, de->d_name);
-        if (sub >= 0)
-            make_writable(sub);
-    }
-    closedir(d);
-}
-
-static void remove_one(int dirfd, const char *name, const char *path)
-{
-    if (fs_remove_tree(path, NULL) == 0)
-        return;
-    int fd = fs_open_to_empty(dirfd, name);
-    if (fd >= 0)
-        make_writable(fd);
-    int ignored = fs_remove_tree(path, NULL);
-    (void)ignored;
-}
-
 void file_empty_directory(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -415,7 +382,8 @@ void file_empty_directory(const char *dir)
         if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
             continue;
         char *path = fs_join(dir, de->d_name);
-        remove_one(dirfd(d), de->d_name, path);
+        int ignored = fs_remove_tree(path, NULL);
+        (void)ignored;
         free(path);
     }
     if (d)

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -162,6 +163,37 @@ DIR_TEST(trees_go_but_links_are_not_followed)
     assert_int_equal(fs_remove_tree(at(d, "tree"), &e), 0);
     assert_int_equal(fs_remove_tree(at(d, "outside/precious"), &e), 0);
     assert_int_equal(access(at(d, "outside/precious"), F_OK), -1);
+}
+
+/* Makes a chain of `n` directories called "d" in `name`, longer than a path may be. */
+static void make_chain(struct dir *d, const char *name, int n)
+{
+    int fd = open(at(d, name), O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(mkdirat(fd, "d", 0755), 0);
+        int below = openat(fd, "d", O_RDONLY | O_DIRECTORY);
+        assert_true(below >= 0);
+        close(fd);
+        fd = below;
+    }
+    close(fd);
+}
+
+DIR_TEST(a_tree_deeper_than_there_are_descriptors_is_removed)
+{
+    struct err e = {0};
+    struct rlimit usual, few = {.rlim_cur = 200};
+    assert_int_equal(fs_mkdirs(at(d, "tree/.deep-0"), 0755, &e), 0);
+    put(d, "tree/.deep-1", "x");
+    make_chain(d, "tree", 5000);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    few.rlim_max = usual.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    int rc = fs_remove_tree(at(d, "tree"), &e);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_string_equal(e.msg, "");
+    assert_int_equal(rc, 0);
+    assert_int_equal(access(at(d, "tree"), F_OK), -1);
 }
 
 /* As a kernel before 5.6 answers. For a process of its own: it cannot be taken back. */
