@@ -19,17 +19,23 @@ HARMS_JOBS = {
 }
 
 
-def service():
+def section(name):
     parser = configparser.ConfigParser(strict=False, interpolation=None)
     parser.optionxform = str
     parser.read_string(UNIT.read_text())
-    return parser["Service"]
+    return parser[name]
 
 
 def test_jobs_outlive_the_daemon_and_may_have_containers():
-    settings = service()
+    settings = section("Service")
     assert settings["KillMode"] == "process" and settings["Type"] == "notify"
     assert not HARMS_JOBS & set(settings), "what is known to harm jobs"
+
+
+def test_the_daemon_waits_for_addresses_and_is_started_without_a_limit():
+    settings = section("Unit")
+    assert settings["Wants"] == settings["After"] == "network-online.target"
+    assert settings["StartLimitIntervalSec"] == "0" and section("Service")["Restart"] == "on-failure"
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze here")
