@@ -122,7 +122,8 @@ func (c *Cloud) Setenv(t testing.TB) {
 }
 
 // Testing sends a request of tests, such as POST, "/faults". The body is encoded as JSON unless it is nil; the reply is
-// decoded into the last argument unless that is nil.
+// decoded into the last argument unless that is nil. A reply in lines of JSON, such as that of "/events", is decoded into a
+// slice.
 func (c *Cloud) Testing(method, path string, body, reply any) error {
 	var text io.Reader
 	if body != nil {
@@ -152,6 +153,10 @@ func (c *Cloud) Testing(method, path string, body, reply any) error {
 	}
 	if reply == nil {
 		return nil
+	}
+	if answer.Header.Get("Content-Type") == "application/x-ndjson" {
+		lines := bytes.Split(bytes.TrimSpace(said), []byte("\n"))
+		said = append(append([]byte("["), bytes.Join(lines, []byte(","))...), ']')
 	}
 	return json.Unmarshal(said, reply)
 }

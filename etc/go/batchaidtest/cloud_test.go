@@ -3,6 +3,7 @@
 package batchaidtest
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -54,6 +55,25 @@ func TestACloudIsStartedAskedEmptiedAndGone(t *testing.T) {
 	}
 	if _, err := cloud.Client().Get(url); err == nil {
 		t.Error("the daemon still answers")
+	}
+}
+
+func TestEventsAreASliceOfHoweverManyLines(t *testing.T) {
+	cloud := Start(t, "--fake-nodes")
+	var events []struct{ Name, Change string }
+	if err := cloud.Testing("GET", "/events?after=0", nil, &events); err != nil || len(events) != 0 {
+		t.Fatal(events, err)
+	}
+	group := map[string]any{"location": "eastus"}
+	seed := map[string]any{"groups": map[string]any{"one": group, "two": group}}
+	if err := cloud.Testing("POST", "/seed", seed, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := cloud.Testing("GET", "/events?after=0&max=2", nil, &events); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(events); got != "[{one created} {two created}]" {
+		t.Error(got)
 	}
 }
 

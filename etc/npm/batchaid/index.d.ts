@@ -8,7 +8,8 @@ export interface Cloud {
   readonly caFile: string;
   /** The variables of clients, as `batchaid env` prints them: AZURE_CLIENT_ID, AZURE_CLIENT_SECRET, ... */
   readonly environment: Readonly<Record<string, string>>;
-  /** A request of tests, such as ("POST", "/faults", {...}); its JSON reply. The error of a refusal has `status` and `code`. */
+  /** A request of tests, such as ("POST", "/faults", {...}); its JSON reply, or the array of a reply in lines of JSON, such as that
+   *  of "/events". The error of a refusal has `status` and `code`. */
   testing(method: string, path: string, body?: unknown): Promise<any>;
   /** Empties all subscriptions, and removes faults, rules and the like. */
   reset(): Promise<{ resourceGroups: number }>;

@@ -176,7 +176,7 @@ class Cloud {
     return new Error(`batchaid did not start: ${refusedByLoader(said) || said || `it was not ready within ${START_MS / 1000} seconds`}`);
   }
 
-  /** A request of tests, such as ("POST", "/faults", {...}); its JSON reply. */
+  /** A request of tests, such as ("POST", "/faults", {...}); its JSON reply, or the array of a reply in lines of JSON. */
   testing(method, target, body) {
     const headers = { "x-batchaid-testing-key": this.environment.BATCHAID_TESTING_KEY || "", "content-type": "application/json" };
     const url = `${this.endpoint}/batchaid/testing${target}`;
@@ -186,7 +186,11 @@ class Cloud {
         reply.setEncoding("utf8").on("data", (part) => (text += part));
         reply.once("error", reject).once("end", () => {
           if (reply.statusCode >= 300) return reject(refusal(reply.statusCode, text));
-          return resolve(text ? JSON.parse(text) : undefined);
+          try {
+            return resolve(valueOf(reply.headers["content-type"], text));
+          } catch (e) {
+            return reject(new Error(`the reply to ${method} ${target} is not JSON: ${e.message}`));
+          }
         });
       });
       request.once("error", (e) => reject(new Error(`no daemon answers at ${this.endpoint} (BATCHAID_ENDPOINT): ${e.message}`)));
@@ -219,6 +223,12 @@ class Cloud {
     this.#guard?.stdin?.end("over\n");
     if (this.#folder) fs.rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** The value of a reply in JSON; of one in lines of JSON, an array. */
+function valueOf(type, text) {
+  if (type === "application/x-ndjson") return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  return text ? JSON.parse(text) : undefined;
 }
 
 /** The error of a reply. */
