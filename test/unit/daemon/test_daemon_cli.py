@@ -222,19 +222,6 @@ def test_completion_of_values(run, words, offered):
     assert completed(run, *words) == offered
 
 
-def test_completion_in_bash(run, tmp_path):
-    from support.daemon import ROOT
-
-    assert run("completion", "bash").stdout == (ROOT / "etc" / "batchaid.bash-completion").read_text()
-    (tmp_path / "file").touch()
-    script = (
-        'eval "$("$1" completion bash)"; complete_for() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _batchaid; echo "${COMPREPLY[@]}"; };'
-        ' complete_for "$1" exp; complete_for "$1" seed fi; complete_for "$1" jobs --state ""; complete_for "$1" completion --'
-    )
-    done = subprocess.run(["bash", "-c", script, "-", str(BATCHAID)], capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.splitlines() == ["explain", "file", "queued running terminating succeeded failed", ""], done
-
-
 def test_completion_of_other_shells(run):
     assert run("completion", "zsh").stdout.startswith("#compdef batchaid\n") and "complete -c batchaid" in run("completion", "fish").stdout
     for shell in ("zsh", "fish"):
