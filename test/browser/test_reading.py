@@ -189,3 +189,27 @@ def test_the_place_in_a_log_stays_while_lines_come_and_go(page):
     page.see("at most 8.0 MiB and 500,000 lines")
     after = page.driver.execute_script(SEEN)
     assert 9.4e6 < before[1] < after[1] < 9.6e6 and after[0] == "250000" and after[2] == before[2]
+
+
+# The log's file is gone when it is read.
+GONE = """const real = window.fetch;
+window.fetch = (path, options) => real(path.includes('/files/content') ? path.replace('stdout.txt', 'gone.txt') : path, options);
+location.hash = '#/job/lab/work/exp/well/logs';"""
+
+
+def test_a_log_that_cannot_be_read_has_the_sentence_of_the_daemon(page):
+    page.expected.append("404")
+    page.driver.execute_script(GONE)
+    page.see("The file cannot be read: No such file or directory.", "Try again")
+
+
+# A line of more than all that is kept: what came before cannot be shown.
+LONG_LINE = """const done = arguments[0];
+import(document.querySelector('script[type=module]').src.replace(/[^/]*$/, 'lines.js')).then(({append, linesFrom, BYTES_MOST}) => {
+  const kept = append(linesFrom(new Uint8Array(BYTES_MOST).fill(120), 10), new Uint8Array(10).fill(120));
+  done([kept.from, kept.data.length, kept.isFull, append(kept, new Uint8Array(1).fill(120)).isFull]);
+}, (error) => done(String(error)));"""
+
+
+def test_a_line_longer_than_all_that_is_kept_leaves_no_room_for_what_is_before(page):
+    assert page.driver.execute_async_script(LONG_LINE) == [20, 8 * 1024 * 1024, True, True]

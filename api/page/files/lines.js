@@ -62,7 +62,10 @@ export function linesFrom(data, from, first = 0) {
 export function append(kept, more) {
   const { data, from, first, isFull } = kept;
   const all = joined(data, more);
-  if (!data.includes(BREAK)) return { ...linesFrom(all, from, first), isFull };
+  if (!data.includes(BREAK)) {
+    const read = linesFrom(all, from, first);
+    return { ...read, isFull: isFull || read.isFull };
+  }
   // The last line may go on.
   const begin = data.lastIndexOf(BREAK) + 1;
   const whole = begin < data.length ? kept.lines.length - 1 : kept.lines.length;

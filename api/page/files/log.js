@@ -32,10 +32,13 @@ function same(a, b) {
   return a.length === b.length && a.every((byte, n) => byte === b[n]);
 }
 
-// The end of a file, as far as it is shown first. An empty file has no range.
+// The end of a file, as far as it is shown first. An empty file has no range. A refusal of HEAD has no body: the request for
+// the range gets the daemon's sentence.
 async function beginning(path, signal) {
-  const head = await fetched(path, { method: "HEAD", signal });
-  if (head.headers.get("Content-Length") === "0") return { data: new Uint8Array(), from: 0, size: 0 };
+  const head = await fetched(path, { method: "HEAD", signal }).catch((error) => {
+    if (!error.status) throw error;
+  });
+  if (head?.headers.get("Content-Length") === "0") return { data: new Uint8Array(), from: 0, size: 0 };
   return range(path, `-${PIECE}`, signal);
 }
 
