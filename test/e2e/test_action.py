@@ -7,12 +7,13 @@ import shutil
 import signal
 import subprocess
 import tarfile
+from pathlib import Path
 
 import pytest
 from support.action import Runner
 from support.daemon import BATCHAID, ROOT
 from support.packaged import section
-from support.waiting import wait_for
+from support.waiting import PATIENCE, wait_for
 
 ACTION = ROOT / "etc" / "action"
 
@@ -36,6 +37,11 @@ def workspace(tmp_path):
 
 
 @pytest.fixture
+def package(workspace):
+    return str(next((workspace / ".github").rglob("*.tar.gz")))
+
+
+@pytest.fixture
 def runner(workspace, tmp_path):
     temp = tmp_path / "temp"
     temp.mkdir()
@@ -52,6 +58,20 @@ def test_the_workflow_of_the_page(runner, workspace):
     runner.workflow(workflow)
     assert '"audiences"' in runner.said
     assert runner.env["BATCHAID_TESTING_KEY"] and runner.env["AZURE_CLIENT_SECRET"]
+    assert runner.env["NODE_EXTRA_CA_CERTS"] == f"{runner.temp}/batchaid-state/ca.pem"
+
+
+def test_later_steps_trust_the_authorities_of_the_system_too(runner, package):
+    runner.action(ACTION, {"package": package})
+    trusted = Path(runner.env["SSL_CERT_FILE"]).read_text()
+    assert runner.env["REQUESTS_CA_BUNDLE"] == runner.env["SSL_CERT_FILE"]
+    assert trusted == (runner.temp / "batchaid-state/ca.pem").read_text() + Path("/etc/ssl/certs/ca-certificates.crt").read_text()
+
+
+def test_options_may_be_on_several_lines(runner, package):
+    runner.action(ACTION, {"package": package, "options": "--fake-nodes\n--strict --log-level debug\n"})
+    words = Path("/proc", (runner.temp / "batchaid.pid").read_text().strip(), "cmdline").read_text().split("\0")
+    assert words[-5:-1] == ["--fake-nodes", "--strict", "--log-level", "debug"]
 
 
 @pytest.mark.parametrize("given, said", [
@@ -63,7 +83,7 @@ def test_a_mistake_is_an_annotation(runner, given, said):
         runner.action(ACTION, given)
 
 
-def test_a_daemon_that_does_not_start_says_why(runner, workspace):
-    package = next((workspace / ".github").rglob("*.tar.gz"))
+def test_a_daemon_that_does_not_start_says_why(runner, package):
+    runner.limit = 40 * PATIENCE  # a daemon that has ended is not waited for as a slow start is
     with pytest.raises(AssertionError, match="::error::batchaid did not start: .*--fake-nods"):
-        runner.action(ACTION, {"package": str(package), "options": "--fake-nods"})
+        runner.action(ACTION, {"package": package, "options": "--fake-nods"})

@@ -15,6 +15,7 @@ class Runner:
         self.workspace, self.env, self.temp = Path(workspace), dict(env), Path(temp)
         self.env.update(RUNNER_TEMP=str(temp), GITHUB_WORKSPACE=str(workspace), CI="true")
         self.said = ""
+        self.limit = 120
 
     def workflow(self, path):
         (job,) = yaml.safe_load(Path(path).read_text())["jobs"].values()
@@ -49,7 +50,7 @@ class Runner:
             script.write_text(step["run"])
             # What stays in the background has files of its own, so that this pipe ends.
             command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", script]
-            done = subprocess.run(command, cwd=self.workspace, env=env, capture_output=True, text=True, timeout=120, check=False)
+            done = subprocess.run(command, cwd=self.workspace, env=env, capture_output=True, text=True, timeout=self.limit, check=False)
             self.said += done.stdout
             assert done.returncode == 0, done.stdout + done.stderr
             self.env.update(line.split("=", 1) for line in files["GITHUB_ENV"].read_text().splitlines())
