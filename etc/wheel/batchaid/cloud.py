@@ -17,6 +17,7 @@ import shutil
 import ssl
 import subprocess
 import tempfile
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -30,6 +31,7 @@ Span = Union[str, datetime.timedelta]  # "PT1H30M", or the same as a timedelta
 Seconds = Union[float, datetime.timedelta]
 KEY_HEADER = "x-batchaid-testing-key"
 START_SECONDS = 60
+STOP_SECONDS = 30  # then the daemon is killed
 # Ends the daemon $1 and removes the folder $2 if whoever started it is killed: then its input ends without a line.
 GUARD = """
 read -r line && exit 0
@@ -113,12 +115,19 @@ def make_folder() -> str:
         ) from None
 
 
-def check_settings(program: str, settings: Mapping[str, Any]) -> None:
-    """ValueError, if there are no such settings."""
+def run_program(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command of batchaid; RuntimeError says why it did not run to its end."""
     try:
-        done = subprocess.run([program, "help", "config"], capture_output=True, text=True, timeout=START_SECONDS, check=False)
+        return subprocess.run([program, *words], capture_output=True, text=True, timeout=START_SECONDS, check=False)
     except OSError as e:
         raise RuntimeError(refused_by_system(program, e)) from None
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"{program} {words[0]} did not end within {START_SECONDS} s") from None
+
+
+def check_settings(program: str, settings: Mapping[str, Any]) -> None:
+    """ValueError, if there are no such settings."""
+    done = run_program(program, "help", "config")
     if done.returncode != 0:
         raise RuntimeError(f"{program} did not start: {refused_by_loader(done.stderr) or done.stderr}")
     said = done.stdout
@@ -131,11 +140,7 @@ def check_settings(program: str, settings: Mapping[str, Any]) -> None:
 
 def environment_of(program: str, state_dir: Optional[str] = None) -> dict[str, str]:
     """The variables that `batchaid env` prints; RuntimeError says why there are none."""
-    command = [program, "env", *(["--state-dir", state_dir] if state_dir else [])]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS, check=False)
-    except OSError as e:
-        raise RuntimeError(refused_by_system(program, e)) from None
+    done = run_program(program, "env", *(["--state-dir", state_dir] if state_dir else []))
     if done.returncode != 0:
         raise RuntimeError(refused_by_loader(done.stderr) or done.stderr.strip())
     words = [shlex.split(line)[1] for line in done.stdout.splitlines() if line.startswith("export ")]
@@ -264,12 +269,30 @@ class Cloud:
         guard = ["/bin/sh", "-c", GUARD, "sh", str(self.process.pid), above]
         self._guard = subprocess.Popen(guard, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                        start_new_session=True)  # fmt: skip
-        line = self.process.stdout.readline() if self.process.stdout else ""
+        late = threading.Event()
+        line = self._first_line(self.process, late)
         if not line.startswith("ready "):
             self.process.wait()
             said = self._tail()
+            if late.is_set():
+                raise RuntimeError(f"batchaid was not ready within {START_SECONDS} s: {said}")
             raise RuntimeError(f"batchaid did not start: {refused_by_loader(said) or said}")
         self._take(environment_of(program, self.state_dir))
+
+    @staticmethod
+    def _first_line(process: subprocess.Popen[str], late: threading.Event) -> str:
+        """What the daemon prints when it is ready; "" if it ends before. Kills a daemon that is `late`."""
+
+        def kill() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(START_SECONDS, kill)
+        timer.start()
+        try:
+            return process.stdout.readline() if process.stdout else ""
+        finally:
+            timer.cancel()
 
     def _tail(self) -> str:
         if self.log:
@@ -294,7 +317,11 @@ class Cloud:
         """Stops the daemon that start() started, and removes what it kept."""
         if self.process:
             self.process.terminate()
-            self.process.wait()
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
             if self.process.stdout:
                 self.process.stdout.close()
             self.process = None
