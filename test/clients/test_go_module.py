@@ -36,7 +36,7 @@ def test_program(tmp_path_factory):
 def test_its_own_tests(test_program, tmp_path):
     env = environment(BATCHAID_PROGRAM=str(BATCHAID))
     done = subprocess.run([test_program, "-test.v"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0 and done.stdout.count("--- PASS: ") == 3, done.stdout + done.stderr
+    assert done.returncode == 0 and done.stdout.count("--- PASS: ") == 4, done.stdout + done.stderr
 
 
 def test_the_daemon_of_a_killed_test_ends(test_program):

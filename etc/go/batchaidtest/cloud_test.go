@@ -3,10 +3,15 @@
 package batchaidtest
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -112,6 +117,49 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	t.Setenv("SSL_CERT_FILE", "")
 	if _, err := Open(); err == nil || !strings.Contains(err.Error(), "SSL_CERT_FILE is missing") {
 		t.Errorf("an environment without its file: %v", err)
+	}
+}
+
+// archive makes one of two files.
+func archive(t *testing.T) []byte {
+	var packed bytes.Buffer
+	zipped := gzip.NewWriter(&packed)
+	files := tar.NewWriter(zipped)
+	for _, name := range []string{"bin/batchaid", "lib/a.so"} {
+		if err := files.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: 1}); err != nil {
+			t.Fatal(err)
+		}
+		files.Write([]byte("x"))
+	}
+	if err := errors.Join(files.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+func TestAProgramThatWasCleanedAwayIsUnpackedAgain(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	path, err := unpacked(archive(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := filepath.Join(filepath.Dir(path), "..", "lib", "a.so")
+	for _, gone := range []string{path, library, filepath.Dir(filepath.Dir(path))} {
+		if err := os.RemoveAll(gone); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := unpacked(archive(t)); err != nil || again != path {
+			t.Fatal(again, err)
+		}
+		for _, there := range []string{path, library} {
+			if _, err := os.Stat(there); err != nil {
+				t.Errorf("without %s: %v", gone, err)
+			}
+		}
+	}
+	left, err := os.ReadDir(filepath.Join(filepath.Dir(path), "..", ".."))
+	if err != nil || len(left) != 1 {
+		t.Error(left, err)
 	}
 }
 

@@ -13,10 +13,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
+// contents is a file beside the unpacked ones that has their names, each on a line.
+const contents = "contents"
+
 // unpacked returns the program of an archive, which is unpacked once for all tests of the user: its folder has the
-// checksum of the archive as its name, and appears when it is whole.
+// checksum of the archive as its name, and appears when it is whole. If something cleans the user's cache and removes
+// files of the folder, the archive is unpacked again.
 func unpacked(archive []byte) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -25,7 +30,7 @@ func unpacked(archive []byte) (string, error) {
 	above := filepath.Join(cache, "batchaid")
 	folder := filepath.Join(above, fmt.Sprintf("%x", sha256.Sum256(archive))[:16])
 	path := filepath.Join(folder, "bin", "batchaid")
-	if _, err := os.Stat(path); err == nil {
+	if isWhole(folder) {
 		return path, nil
 	}
 	if err := os.MkdirAll(above, 0o700); err != nil {
@@ -39,14 +44,50 @@ func unpacked(archive []byte) (string, error) {
 	if err := unpack(archive, part); err != nil {
 		return "", fmt.Errorf("the program cannot be unpacked in %s: %w", part, err)
 	}
-	// Another test may have been faster.
-	if err := os.Rename(part, folder); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = os.Rename(part, folder)
+	if errors.Is(err, fs.ErrExist) { // another test was faster, or files of the folder are missing
+		err = moveFiles(part, folder)
+	}
+	if err != nil {
 		return "", fmt.Errorf("the program cannot be unpacked: %w", err)
 	}
 	return path, nil
 }
 
+// isWhole tells whether no unpacked file is missing.
+func isWhole(folder string) bool {
+	names, err := os.ReadFile(filepath.Join(folder, contents))
+	if err != nil {
+		return false
+	}
+	for _, name := range strings.Split(string(names), "\n") {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// moveFiles replaces the files of a folder by the same files of another. Each file is whole at any time, because tests may
+// start the program meanwhile.
+func moveFiles(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		}
+		return os.Rename(path, filepath.Join(to, name))
+	})
+}
+
 func unpack(archive []byte, folder string) error {
+	var names []string
 	raw, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
 		return err
@@ -54,7 +95,7 @@ func unpack(archive []byte, folder string) error {
 	for files := tar.NewReader(raw); ; {
 		entry, err := files.Next()
 		if err == io.EOF {
-			return nil
+			return os.WriteFile(filepath.Join(folder, contents), []byte(strings.Join(names, "\n")), 0o600)
 		}
 		if err != nil {
 			return err
@@ -65,6 +106,7 @@ func unpack(archive []byte, folder string) error {
 		if err := put(files, filepath.Join(folder, entry.Name), entry.FileInfo().Mode()); err != nil {
 			return err
 		}
+		names = append(names, entry.Name)
 	}
 }
 
