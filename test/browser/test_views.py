@@ -34,6 +34,22 @@ def test_the_command_has_odd_words_as_they_are(page):
     page.open("#/jobs?begins=%3Dx&user=-x").see("batchaid jobs --user=-x --begins '=x'")
 
 
+# Changes the address as soon as there is something to click on.
+HASTE = """new MutationObserver((_, observer) => {
+  if (!document.querySelector("header nav")) return;
+  observer.disconnect();
+  location.hash = "#/jobs";
+}).observe(document, {childList: true, subtree: true});"""
+
+
+def test_a_link_that_is_followed_before_the_first_picture(page):
+    script = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HASTE})
+    try:
+        page.open(page.origin + "/").see("batchaid jobs")
+    finally:
+        page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+
+
 def test_an_unknown_view_is_refused_by_name(page):
     page.open("#/nothing").see("The page has no view 'nothing'.")
     page.open("#/__proto__").see("The page has no view '__proto__'.")

@@ -50,7 +50,8 @@ function Live() {
 
 function useAddress() {
   const [now, set] = useState(readAddress());
-  useEffect(() => {
+  // In the layout, because other effects run after the first picture: a change before them would be missed.
+  useLayoutEffect(() => {
     const changed = () => set(readAddress());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
