@@ -81,12 +81,18 @@ CUT = NAMED + SEEN + """return [...document.querySelectorAll('body *')].filter((
 }).map(named);"""
 
 
+def wait_for_phone(page):
+    """The page is as wide as the phone once it has been laid out again."""
+    def wide():
+        return page.driver.execute_script("return document.documentElement.scrollWidth")
+    wait_for(lambda: wide() <= PHONE, 20, lambda: f"the document is {wide()} pixels wide")
+
+
 @pytest.mark.parametrize("address, word, row", VIEWS, ids=[view[0] for view in VIEWS])
 def test_a_phone_has_all_of_a_view(page, view, address, word, row):
     page.resize(PHONE, 740)
     view(address, word, row)
-    wide = page.driver.execute_script("return document.documentElement.scrollWidth")
-    assert wide <= PHONE, f"the document is {wide} pixels wide"
+    wait_for_phone(page)
     assert page.driver.execute_script(OUT_OF_REACH, ACTING) == []
     assert page.driver.execute_script(CUT) == []
 

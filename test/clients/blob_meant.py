@@ -130,7 +130,6 @@ MEANT = {
     ],
     "a block is put without a look at the blob": [
         "blocks/of another length: status: 201, Azurite 400 InvalidBlobOrBlock",
-        "append blobs/block of an append blob: status: 201, Azurite 409 InvalidBlobType",
     ],
     "the service has a code for ids of blocks": [
         "blocks/no base64: status: 400 InvalidBlockId, Azurite 400 InvalidQueryParameterValue",
