@@ -113,16 +113,23 @@ ORDER BY bj.state_us LIMIT :limit;
 -- st_batch_job_unfinished(i64 account_id) -> i64 n
 SELECT count(*) FROM batch_job WHERE account_id = :account_id AND state <> {BATCH_JOB_COMPLETED};
 
--- Active jobs of a pool that have a task which may run, has no run, and fits the pool:
--- highest priority first, then oldest. Those that already run as many tasks as they may are passed over, and those to
--- which nodes are barred.
--- st_batch_job_turn(i64 account_id, text pool_name, i64 pool_id, st_batch_fit fit, int limit) -> batch_job*
+-- Active jobs of a pool that have a task which may run, has no run, and fits the pool. Those that already run as many
+-- tasks as they may are passed over, and those to which nodes are barred.
+-- $batch_jobs_of_pool
 $batch_job_select
 WHERE bj.account_id = :account_id AND bj.pool_name = :pool_name AND bj.state = {BATCH_JOB_ACTIVE}
 AND $batch_has_ready AND $batch_may_run_more
 AND NOT EXISTS (SELECT 1 FROM node_bar b CROSS JOIN node n ON n.id = b.node_id AND n.pool_id = :pool_id
-WHERE b.group_id = bj.id)
-ORDER BY bj.priority DESC, bj.id LIMIT :limit;
+WHERE b.group_id = bj.id);
+
+-- Those of the highest priority first, then the oldest.
+-- st_batch_job_turn(i64 account_id, text pool_name, i64 pool_id, st_batch_fit fit, int limit) -> batch_job*
+$batch_jobs_of_pool ORDER BY bj.priority DESC, bj.id LIMIT :limit;
+
+-- Those of one priority behind a job, by id.
+-- st_batch_job_turn_behind(i64 account_id, text pool_name, i64 pool_id, st_batch_fit fit, int priority,
+--     st_page page) -> batch_job*
+$batch_jobs_of_pool AND bj.priority = :priority AND bj.id > :page.after ORDER BY bj.id LIMIT :page.limit;
 
 -- Active jobs of a pool to which nodes of it are barred and of which tasks wait: first those with a node left, of these
 -- those of the highest priority, then the oldest.

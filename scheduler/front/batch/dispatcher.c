@@ -6,6 +6,9 @@
  * priority: the older job first, or a task of each job in turn. In pools of API versions without
  * this property the older job is first.
  *
+ * Jobs that take turns do so by id, and behind the youngest job the oldest is next. The job of the
+ * last run that waits had the last turn. A job with fewer waiting runs than others is before them.
+ *
  * Runs start in the order in which they were made. If a job that is added later must start before
  * runs that wait, these runs are removed (their tasks are only rows again), and made anew later.
  */
@@ -27,8 +30,9 @@
 /* The most waiting runs of all barred jobs of a pool together: half of the runs that a pass of the
  * core skips at most. Each job that has a node left may have one more, so that it continues. */
 #define BARRED_MOST 512
-/* Jobs that one pass reads. */
-#define JOBS_AT_ONCE 64
+/* Jobs that one pass reads: each has a task without a run, so they are enough to fill the window.
+ */
+#define JOBS_AT_ONCE WINDOW
 /* Tasks of a job that are read at once when jobs take turns. */
 #define TASKS_AT_ONCE 8
 
@@ -208,25 +212,38 @@ static int share_window(struct feeding *k, struct err *e)
 
 /* --- jobs with one priority ------------------------------------------------------------------- */
 
-/* The jobs of runs that wait for their first start: their ids in ascending order. */
+/* The queue of one priority: the jobs of the runs that wait for their first start, in the order in
+ * which the runs start. */
 struct waiting {
     int64_t *job;
     size_t n;
+    size_t repeated; /* the place, from 1, of the last run whose job has another run behind it; 0:
+                      * no job has two runs */
 };
 
-static int by_id(const void *a, const void *b)
+/* Whether a run of the job waits behind this place, which counts from 1. */
+static bool has_run_behind(const struct waiting *w, size_t place, int64_t job_id)
 {
-    const int64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
+    for (size_t i = place; i < w->n; i++)
+        if (w->job[i] == job_id)
+            return true;
+    return false;
 }
 
-static int read_waiting(struct feeding *k, int priority, struct waiting *out, struct err *e)
+static int read_waiting(struct feeding *k, int priority, struct waiting *w, struct err *e)
 {
-    if (st_batch_job_waiting(k->f->st, k->a, k->pool.id, priority, &out->job, &out->n, e) < 0)
+    if (st_batch_job_waiting(k->f->st, k->a, k->pool.id, priority, &w->job, &w->n, e) < 0)
         return -1;
-    if (out->n > 0)
-        qsort(out->job, out->n, sizeof *out->job, by_id);
+    w->repeated = w->n;
+    while (w->repeated > 0 && !has_run_behind(w, w->repeated, w->job[w->repeated - 1]))
+        w->repeated--;
     return 0;
+}
+
+/* The job of the last run; 0: no run waits. */
+static int64_t last_job(const struct waiting *w)
+{
+    return w->n > 0 ? w->job[w->n - 1] : 0;
 }
 
 static int runs_of(const struct waiting *w, int64_t job_id)
@@ -237,52 +254,56 @@ static int runs_of(const struct waiting *w, int64_t job_id)
     return n;
 }
 
-/* The largest number of waiting runs that one job has. */
-static int most_runs(const struct waiting *w)
+/* The youngest job of which a run waits. */
+static int64_t youngest(const struct waiting *w)
 {
-    int most = 0, n = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        n = i > 0 && w->job[i] == w->job[i - 1] ? n + 1 : 1;
-        most = n > most ? n : most;
-    }
-    return most;
+    int64_t id = 0;
+    for (size_t i = 0; i < w->n; i++)
+        id = w->job[i] > id ? w->job[i] : id;
+    return id;
+}
+
+/* Whether another job had two turns since this job's last turn. */
+static bool was_passed_over(const struct waiting *w, int64_t job_id)
+{
+    return w->repeated > 0 && !has_run_behind(w, w->repeated, job_id);
 }
 
 /* Whether this job, which has tasks without a run, must start before runs that wait. */
 static bool goes_before(const struct feeding *k, const struct batch_job *j, const struct waiting *w)
 {
-    if (k->job_order == BATCH_ORDER_CREATION_TIME)
-        return w->n > 0 && w->job[w->n - 1] > j->id;
-    return runs_of(w, j->id) + 1 < most_runs(w);
+    return k->job_order == BATCH_ORDER_CREATION_TIME ? youngest(w) > j->id
+                                                     : was_passed_over(w, j->id);
 }
 
-static int take_back(struct feeding *k, int priority, int64_t after_job, struct err *e)
+/* Removes the runs that wait of younger jobs; or, if jobs take turns, all but the first run: the
+ * turn goes on behind its job. */
+static int take_back(struct feeding *k, const struct batch_job *before, struct err *e)
 {
+    bool older_first = k->job_order == BATCH_ORDER_CREATION_TIME;
+    size_t kept = older_first ? 0 : 1, n;
     int64_t *tasks;
-    size_t n;
-    return st_batch_task_waiting(k->f->st, k->a, k->pool.id, priority, after_job, &tasks, &n, e) < 0
-               ? -1
-               : remove_runs(k, tasks, n, e);
+    if (st_batch_task_waiting(k->f->st, k->a, k->pool.id, before->priority,
+                              older_first ? before->id : 0, &tasks, &n, e) < 0)
+        return -1;
+    return n > kept ? remove_runs(k, tasks + kept, n - kept, e) : 0;
 }
 
 /* Removes waiting runs if one of these jobs, which all have the same priority, must start before
- * them. If jobs take turns, these are all waiting runs of the priority. 1: some were removed; 0:
- * none. */
+ * them. 1: some were removed; 0: none. */
 static int put_in_order(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
 {
     struct waiting w;
     if (read_waiting(k, jobs->priority, &w, e) < 0)
         return -1;
-    for (size_t i = 0; i < n && w.n > 0; i++) {
+    for (size_t i = 0; i < n; i++) {
         int left;
         if (!goes_before(k, &jobs[i], &w))
             continue;
         if (job_left(k, &jobs[i], 1, &left, e) < 0)
             return -1;
-        if (left == 0)
-            continue;
-        bool older_first = k->job_order == BATCH_ORDER_CREATION_TIME;
-        return take_back(k, jobs->priority, older_first ? jobs[i].id : 0, e) < 0 ? -1 : 1;
+        if (left > 0)
+            return take_back(k, &jobs[i], e) < 0 ? -1 : 1;
     }
     return 0;
 }
@@ -299,8 +320,6 @@ struct in_turn {
 /* 1: the job has a task that may get a run; 0: it has none. */
 static int has_next(struct feeding *k, struct in_turn *t, struct err *e)
 {
-    if (t->left == 0)
-        return 0;
     if (t->next == t->n) {
         int most = t->left < TASKS_AT_ONCE ? t->left : TASKS_AT_ONCE;
         t->next = 0;
@@ -312,38 +331,66 @@ static int has_next(struct feeding *k, struct in_turn *t, struct err *e)
     return t->n > 0;
 }
 
-/* The job with the fewest runs is next, then the oldest. */
-static int feed_next(struct feeding *k, struct in_turn *turns, size_t n, struct err *e)
+/* The jobs of one priority that take turns. */
+struct turns {
+    struct in_turn *jobs; /* by id */
+    size_t n;
+    int64_t last; /* the job that had the last turn; 0: none had one */
+};
+
+/* Whether x is next before y: the job with fewer runs, then the job that follows first by id behind
+ * the job that had the last turn; behind the youngest job follows the oldest. */
+static bool is_before(const struct turns *t, const struct in_turn *x, const struct in_turn *y)
+{
+    bool x_follows = x->job->id > t->last, y_follows = y->job->id > t->last;
+    if (x->waiting != y->waiting)
+        return x->waiting < y->waiting;
+    return x_follows != y_follows ? x_follows : x->job->id < y->job->id;
+}
+
+/* NULL: no job may have more runs. */
+static struct in_turn *next_job(const struct turns *t)
 {
     struct in_turn *next = NULL;
-    for (size_t i = 0; i < n; i++) {
-        int rc = has_next(k, &turns[i], e);
+    for (size_t i = 0; i < t->n; i++)
+        if (t->jobs[i].left > 0 && (!next || is_before(t, &t->jobs[i], next)))
+            next = &t->jobs[i];
+    return next;
+}
+
+/* 1: a task has its run; 0: no job has a task that may get a run. */
+static int feed_next(struct feeding *k, struct turns *t, struct err *e)
+{
+    struct in_turn *next;
+    while ((next = next_job(t))) {
+        int rc = has_next(k, next, e);
         if (rc < 0)
             return -1;
-        if (rc == 1 && (!next || turns[i].waiting < next->waiting))
-            next = &turns[i];
+        if (rc == 0)
+            continue;
+        next->waiting++;
+        next->left--;
+        t->last = next->job->id;
+        return feed_task(k, next->job, &next->tasks[next->next++], e) < 0 ? -1 : 1;
     }
-    if (!next)
-        return 0;
-    next->waiting++;
-    next->left--;
-    return feed_task(k, next->job, &next->tasks[next->next++], e) < 0 ? -1 : 1;
+    return 0;
 }
 
 static int feed_in_turn(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
 {
-    struct in_turn *turns = arena_alloc(k->a, n * sizeof *turns);
+    struct turns t = {.jobs = arena_alloc(k->a, n * sizeof *t.jobs), .n = n};
     struct waiting w;
     int left, rc = 1;
     if (window_left(k, jobs->priority, &left, e) < 0 || read_waiting(k, jobs->priority, &w, e) < 0)
         return -1;
+    t.last = last_job(&w);
     for (size_t i = 0; i < n; i++) {
-        turns[i] = (struct in_turn){.job = &jobs[i], .waiting = runs_of(&w, jobs[i].id)};
-        if (job_left(k, &jobs[i], left, &turns[i].left, e) < 0)
+        t.jobs[i] = (struct in_turn){.job = &jobs[i], .waiting = runs_of(&w, jobs[i].id)};
+        if (job_left(k, &jobs[i], left, &t.jobs[i].left, e) < 0)
             return -1;
     }
     while (left-- > 0 && rc == 1)
-        rc = feed_next(k, turns, n, e);
+        rc = feed_next(k, &t, e);
     return rc < 0 ? -1 : 0;
 }
 
@@ -380,12 +427,36 @@ static int add_barred(struct feeding *k, struct batch_job **jobs, size_t *n, str
     return 0;
 }
 
+/* More jobs take turns than one pass reads. Adds the jobs that follow behind the job that had the
+ * last turn, as far as the list lacks them. */
+static int add_following(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
+{
+    const struct batch_job *end = &(*jobs)[*n - 1];
+    struct waiting w;
+    struct batch_job_rows more;
+    struct batch_job *all;
+    if (read_waiting(k, end->priority, &w, e) < 0)
+        return -1;
+    const struct st_page page = {.after = last_job(&w) > end->id ? last_job(&w) : end->id,
+                                 .limit = JOBS_AT_ONCE};
+    if (st_batch_job_turn_behind(k->f->st, k->a, k->pool.account_id, k->pool.name, k->pool.id,
+                                 &k->fit, end->priority, &page, &more, e) < 0)
+        return -1;
+    all = arena_alloc(k->a, (*n + more.n) * sizeof *all);
+    memcpy(all, *jobs, *n * sizeof *all);
+    memcpy(all + *n, more.items, more.n * sizeof *all);
+    *jobs = all;
+    *n += more.n;
+    return 0;
+}
+
 static int list_jobs(struct feeding *k, struct batch_job **jobs, size_t *n, struct err *e)
 {
-    return st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->pool.id, &k->fit,
-                             JOBS_AT_ONCE, jobs, n, e) < 0
-               ? -1
-               : add_barred(k, jobs, n, e);
+    if (st_batch_job_turn(k->f->st, k->a, k->pool.account_id, k->pool.name, k->pool.id, &k->fit,
+                          JOBS_AT_ONCE, jobs, n, e) < 0)
+        return -1;
+    bool lacks = k->job_order == BATCH_ORDER_NONE && *n == JOBS_AT_ONCE;
+    return lacks && add_following(k, jobs, n, e) < 0 ? -1 : add_barred(k, jobs, n, e);
 }
 
 /* How many jobs, from the first on, have the same priority as the first. */
@@ -443,10 +514,11 @@ static int feed_pool(struct storage *st, void *ctx, struct err *e)
     struct batch_job *jobs;
     size_t n;
     (void)st;
-    if (batch_pool_decode_kept(k->f->docs, k->a, k->pool.doc, &spec, e) < 0 || read_fit(k, e) < 0 ||
-        share_window(k, e) < 0 || list_jobs(k, &jobs, &n, e) < 0)
+    if (batch_pool_decode_kept(k->f->docs, k->a, k->pool.doc, &spec, e) < 0)
         return -1;
     k->job_order = spec.job_order;
+    if (read_fit(k, e) < 0 || share_window(k, e) < 0 || list_jobs(k, &jobs, &n, e) < 0)
+        return -1;
     int rc = put_all_in_order(k, jobs, n, e);
     if (rc < 0 || (rc == 1 && list_jobs(k, &jobs, &n, e) < 0))
         return -1;
