@@ -384,7 +384,15 @@ static const struct field fixed_rows[] = {
     INT("targetLowPriorityNodes", .min = INT32_MIN),
     ENUM("nodeDeallocationOption", 0, deallocations),
 };
-static SCHEMA(fixed_scale, fixed_rows, "FixedScaleSettings");
+static int check_fixed(json_t *obj, const char *path, struct err *e)
+{
+    if (json_object_get(obj, "targetDedicatedNodes") ||
+        json_object_get(obj, "targetLowPriorityNodes"))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s must have targetDedicatedNodes or targetLowPriorityNodes", path);
+}
+static SCHEMA(fixed_scale, fixed_rows, "FixedScaleSettings", .check = check_fixed);
 static const struct field auto_rows[] = {TEXT("formula", REQUIRED), TEXT("evaluationInterval")};
 static SCHEMA(auto_scale, auto_rows, "AutoScaleSettings");
 static int check_scale(json_t *obj, const char *path, struct err *e)

@@ -164,7 +164,8 @@ static void scale_to(const json_t *scale, json_t *doc)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (json_object_get(fixed, names[i]))
             json_object_set(doc, names[i], json_object_get(fixed, names[i]));
-    json_object_set_new(doc, "enableAutoScale", json_boolean(formula));
+    if (fixed || formula)
+        json_object_set_new(doc, "enableAutoScale", json_boolean(formula));
     if (!formula)
         return;
     json_object_set(doc, "autoScaleFormula", json_object_get(formula, "formula"));

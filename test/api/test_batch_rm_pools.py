@@ -179,6 +179,31 @@ def test_a_patch_resizes_and_changes_how_the_size_is_found(plane, rm):
     assert bad.code == "AutoScalingFormulaSyntaxError" and details(bad)["PropertyName"] == "properties.scaleSettings.autoScale.formula"
 
 
+def test_a_patch_of_the_size_leaves_the_other_class_of_nodes(plane, rm):
+    name = fresh("pool")
+    rm("PUT", name, properties(**fixed(1)), expect=200)
+    steady(plane, name)
+    seen = rm("PATCH", name, {"properties": {"scaleSettings": {"fixedScale": {"targetLowPriorityNodes": 1}}}}, expect=200)
+    assert seen.json["properties"]["scaleSettings"]["fixedScale"]["targetDedicatedNodes"] == 1
+    steady(plane, name)
+    seen = plane.get(f"/pools/{name}")
+    assert (seen["currentDedicatedNodes"], seen["currentLowPriorityNodes"]) == (1, 1)
+    rm("PATCH", name, {"properties": {"scaleSettings": {}}}, expect=200)
+    seen = plane.get(f"/pools/{name}")
+    assert (seen["targetDedicatedNodes"], seen["targetLowPriorityNodes"]) == (1, 1)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+@pytest.mark.parametrize("scale", [{"resizeTimeout": "PT10M"}, {"nodeDeallocationOption": "TaskCompletion"}, {}])
+def test_a_size_without_a_target_is_refused(plane, rm, method, scale):
+    name = fresh("pool")
+    rm("PUT", name, properties(), expect=200)
+    body = {"properties": {**(properties()["properties"] if method == "PUT" else {}), "scaleSettings": {"fixedScale": scale}}}
+    reply = rm(method, name, body, expect=400)
+    assert details(reply)["PropertyName"] == "properties.scaleSettings.fixedScale"
+    assert "targetDedicatedNodes or targetLowPriorityNodes" in reply.text
+
+
 def test_a_resize_that_waits_for_a_task_goes_on_until_it_is_stopped(plane, rm):
     name, job = fresh("pool"), fresh("job")
     rm("PUT", name, properties(**fixed(1)), expect=200)

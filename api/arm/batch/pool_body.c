@@ -103,6 +103,7 @@ struct pool_change {
     struct batch_pool *p;
     const struct rm_pool_body *b;
     struct accepted stored;
+    bool whole; /* the body replaces the pool; otherwise it changes what it names */
     int64_t updated_us;
 };
 
@@ -164,25 +165,25 @@ int rm_pool_take_mounts(struct request *r, const struct batch_account *account,
     return pool_mounts_take(r, &who, b, "", vm_size, e);
 }
 
-static int take_new_mounts(struct pool_change *c, bool whole, struct err *e)
+static int take_new_mounts(struct pool_change *c, struct err *e)
 {
     static const char mounts[] = "mountConfiguration";
-    const json_t *given = json_object_get(whole ? c->b->plane.doc : c->b->named, mounts);
+    const json_t *given = json_object_get(c->whole ? c->b->plane.doc : c->b->named, mounts);
     if (!given || !may_change(c->r, mounts))
         return 0;
     return rm_pool_take_mounts(c->r, c->account, &c->b->plane, NULL, e);
 }
 
-static int change_members(struct pool_change *c, bool whole, struct err *e)
+static int change_members(struct pool_change *c, struct err *e)
 {
     const char *name;
     json_t *value;
     void *next;
-    json_object_foreach(whole ? c->b->plane.doc : c->b->named, name, value) {
+    json_object_foreach(c->whole ? c->b->plane.doc : c->b->named, name, value) {
         if (change_member(c, name, e) < 0)
             return -1;
     }
-    if (!whole)
+    if (!c->whole)
         return 0;
     json_object_foreach_safe(c->stored.doc, next, name, value) {
         if (!json_object_get(c->b->plane.doc, name) && is_known(c->r, name) &&
@@ -225,13 +226,23 @@ static int scale_by(const struct pool_change *c, const struct batch_pool *to, st
     return batch_pool_scale_by(front, c->p, &to->scaling, c->updated_us, e);
 }
 
+/* Whether the request gives this target. */
+static bool gives(const struct pool_change *c, const char *target)
+{
+    return c->whole || json_object_get(c->b->named, target);
+}
+
 static int resize(const struct pool_change *c, const struct batch_pool *to, struct err *e)
 {
     struct batch_front *front = batchrm_of(c->r)->front;
     const struct batch_size *now = &c->p->size, *size = &to->size;
     const struct batch_auto_scale none = {.interval_us = c->p->scaling.interval_us};
-    const struct batch_targets t = {size->dedicated, size->low, size->timeout_us, c->b->how};
-    if (!c->p->scaling.enabled && now->dedicated == size->dedicated && now->low == size->low)
+    const struct batch_targets t = {
+        .dedicated = gives(c, "targetDedicatedNodes") ? size->dedicated : now->dedicated,
+        .low = gives(c, "targetLowPriorityNodes") ? size->low : now->low,
+        .timeout_us = size->timeout_us,
+        .how = c->b->how};
+    if (!c->p->scaling.enabled && now->dedicated == t.dedicated && now->low == t.low)
         return 0;
     if (check_steady(c->p, e) < 0)
         return -1;
@@ -261,10 +272,11 @@ int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_bo
                             .account = &x->account,
                             .p = &x->row,
                             .b = b,
+                            .whole = whole,
                             .updated_us = batch_modified(r, x->row.updated_us)};
     if (pool_load(r, batchrm_of(r)->front, &x->row, &c.stored, e) < 0)
         return -1;
-    if (change_members(&c, whole, e) < 0 || take_new_mounts(&c, whole, e) < 0)
+    if (change_members(&c, e) < 0 || take_new_mounts(&c, e) < 0)
         return -1;
     return st_tx(arm_of(r)->storage, "change pool", write_change, &c, e) < 0 ? -1 : 0;
 }
