@@ -225,7 +225,7 @@ static int check_scaling(json_t *obj, struct err *e)
     return 0;
 }
 
-int batch_check_start_task(const json_t *pool, const char *path, struct err *e)
+static int check_task_of_pool(const json_t *pool, const char *path, struct err *e)
 {
     const json_t *start = json_object_get(pool, "startTask"), *users, *account;
     const json_t *vm = json_object_get(pool, "virtualMachineConfiguration");
@@ -277,6 +277,11 @@ static int check_windows_users(const json_t *pool, const char *path, struct err 
     return 0;
 }
 
+int batch_check_users(const json_t *pool, const char *path, struct err *e)
+{
+    return check_windows_users(pool, path, e) < 0 ? -1 : check_task_of_pool(pool, path, e);
+}
+
 static int check_pool(json_t *obj, const char *path, struct err *e)
 {
     bool vm = json_object_get(obj, "virtualMachineConfiguration");
@@ -286,9 +291,7 @@ static int check_pool(json_t *obj, const char *path, struct err *e)
                        "virtualMachineConfiguration",
                        "a pool must have one of virtualMachineConfiguration and "
                        "cloudServiceConfiguration");
-    if (check_scaling(obj, e) < 0 || check_windows_users(obj, path, e) < 0)
-        return -1;
-    return batch_check_start_task(obj, path, e);
+    return check_scaling(obj, e) < 0 ? -1 : batch_check_users(obj, path, e);
 }
 
 static const struct field pool_rows[] = {

@@ -50,9 +50,9 @@ extern const struct schema schema_batch_certificate;
  * differ. */
 extern const struct schema schema_batch_user_account;
 int batch_check_accounts(const json_t *list, const char *path, struct err *e) MUST_CHECK;
-/* Checks that the pool has what its start task needs: the user account that it names, and
- * containers. */
-int batch_check_start_task(const json_t *pool, const char *path, struct err *e) MUST_CHECK;
+/* Checks that the accounts fit the pool's operating system, and that the pool has what its start
+ * task needs: the user account that it names, and containers. */
+int batch_check_users(const json_t *pool, const char *path, struct err *e) MUST_CHECK;
 
 /* The schemas of parts of resources: start tasks, references to certificates, evaluations of
  * formulas, errors of resizes, images. */

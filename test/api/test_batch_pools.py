@@ -170,6 +170,9 @@ def test_what_only_windows_has_is_refused_on_linux(pools):
     windows = {"imageReference": {"publisher": "MicrosoftWindowsServer", "offer": "WindowsServer", "sku": "2022-Datacenter", "version": "latest"},
                "nodeAgentSKUId": "batch.node.windows amd64"}  # fmt: skip
     pools.add(userAccounts=[account], virtualMachineConfiguration=windows)
+    name, _ = pools.add()
+    values = pools.plane.at(V["20.0"]).refused(400, "InvalidPropertyValue", "PATCH", f"/pools/{name}", {"userAccounts": [account]})
+    assert values["PropertyName"] == "userAccounts[0].windowsUserConfiguration"
 
 
 @pytest.mark.parametrize(
@@ -326,6 +329,9 @@ def test_updateproperties_replaces_all(pools):
 ], ids=["subnet", "image"])  # fmt: skip
 def test_what_can_be_nowhere_is_refused(pools, where, more):
     values = pools.plane.refused(400, "InvalidPropertyValue", "POST", "/pools", pool_body(pools.name(), **more))
+    assert values["PropertyName"] == where
+    name, _ = pools.add()
+    values = pools.plane.at(V["20.0"]).refused(400, "InvalidPropertyValue", "PATCH", f"/pools/{name}", more)
     assert values["PropertyName"] == where
 
 

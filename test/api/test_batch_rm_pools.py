@@ -179,6 +179,42 @@ def test_a_patch_resizes_and_changes_how_the_size_is_found(plane, rm):
     assert bad.code == "AutoScalingFormulaSyntaxError" and details(bad)["PropertyName"] == "properties.scaleSettings.autoScale.formula"
 
 
+ADA = {"name": "ada", "password": "pa55word-1"}
+AS_ADA = {"commandLine": "/bin/true", "userIdentity": {"userName": "ada"}}
+
+
+def test_a_patch_of_the_start_task_may_name_an_account_of_the_pool(plane, rm):
+    name = fresh("pool")
+    rm("PUT", name, properties(userAccounts=[ADA], startTask=AS_ADA), expect=200)
+    rm("PATCH", name, {"properties": {"startTask": {**AS_ADA, "commandLine": "/bin/echo"}}}, expect=200)
+    seen = plane.get(f"/pools/{name}")
+    assert seen["startTask"]["commandLine"] == "/bin/echo" and [u["name"] for u in seen["userAccounts"]] == ["ada"]
+    other = {**AS_ADA, "userIdentity": {"userName": "bob"}}
+    reply = rm("PATCH", name, {"properties": {"startTask": other}}, expect=400)
+    assert "one of the 1 userAccounts" in reply.text
+
+
+def test_a_patch_leaves_the_start_task_its_account(rm):
+    name = fresh("pool")
+    rm("PUT", name, properties(userAccounts=[ADA], startTask=AS_ADA), expect=200)
+    reply = rm("PATCH", name, {"properties": {"userAccounts": []}}, api_version="2024-07-01", expect=400)
+    assert details(reply)["PropertyName"] == "properties.startTask.userIdentity.username"
+    both = {"userAccounts": [], "startTask": {"commandLine": "/bin/true"}}
+    rm("PATCH", name, {"properties": both}, api_version="2024-07-01", expect=200)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_network_of_another_subscription_is_refused(rm, method):
+    name, new = fresh("pool"), {"api_version": "2024-07-01"}
+    subnet = f"/subscriptions/{'0' * 8}-1111-0000-0000-{'0' * 12}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/s"
+    body = properties(networkConfiguration={"subnetId": subnet})
+    if method == "PATCH":
+        rm("PUT", name, properties(), expect=200, **new)
+        body = {"properties": {"networkConfiguration": {"subnetId": subnet}}}
+    reply = rm(method, name, body, expect=400, **new)
+    assert details(reply)["PropertyName"] == "properties.networkConfiguration.subnetId"
+
+
 def test_a_patch_of_the_size_leaves_the_other_class_of_nodes(plane, rm):
     name = fresh("pool")
     rm("PUT", name, properties(**fixed(1)), expect=200)

@@ -47,7 +47,8 @@ static int read_named(struct request *r, bool partial, struct rm_pool_body *out,
     return rc;
 }
 
-/* Adds the required members from the stored pool to the body of a partial change. */
+/* Adds members from the stored pool to the body of a partial change: required members, and those
+ * that the check of the others reads. */
 static json_t *completed(const struct rm_pool_body *b, const char *name, const json_t *stored)
 {
     static const char *const machines[] = {"virtualMachineConfiguration",
@@ -58,11 +59,21 @@ static json_t *completed(const struct rm_pool_body *b, const char *name, const j
         return all;
     if (!json_object_get(all, "vmSize"))
         json_object_set(all, "vmSize", json_object_get(stored, "vmSize"));
+    if (!json_object_get(all, "userAccounts") && json_object_get(stored, "userAccounts"))
+        json_object_set(all, "userAccounts", json_object_get(stored, "userAccounts"));
     if (!json_object_get(all, machines[0]) && !json_object_get(all, machines[1]))
         for (size_t i = 0; i < 2; i++)
             if (json_object_get(stored, machines[i]))
                 json_object_set(all, machines[i], json_object_get(stored, machines[i]));
     return all;
+}
+
+/* The data plane's check has failed: names the place in the body of this request. Returns -1. */
+static int name_place(struct request *r, struct err *e)
+{
+    return *e->target ? err_set(e, e->code, rm_pool_place(&r->arena, e->target), "%s",
+                                arena_strdup(&r->arena, e->msg))
+                      : -1;
 }
 
 int rm_pool_accept(struct request *r, const json_t *stored, struct rm_pool_body *out, struct err *e)
@@ -72,14 +83,18 @@ int rm_pool_accept(struct request *r, const json_t *stored, struct rm_pool_body 
         return -1;
     const json_t *all = request_own(r, completed(out, request_param(r, "pool"), stored));
     if (request_accept_json(r, &schema_batch_pool, plane_of(r), HOW, all, &out->plane, e) < 0)
-        return *e->target ? err_set(e, e->code, rm_pool_place(&r->arena, e->target), "%s",
-                                    arena_strdup(&r->arena, e->msg))
-                          : -1;
+        return name_place(r, e);
     if (out->tags) {
         json_object_set(out->named, RM_POOL_TAGS, out->tags);
         json_object_set(out->plane.doc, RM_POOL_TAGS, out->tags);
     }
     return 0;
+}
+
+int rm_pool_check_subnet(struct request *r, const struct batch_account *account, const json_t *doc,
+                         struct err *e)
+{
+    return pool_check_subnet(&r->arena, account, doc, e) < 0 ? name_place(r, e) : 0;
 }
 
 int rm_pool_check_packages(struct request *r, const struct batch_account *b,
@@ -226,6 +241,15 @@ static int scale_by(const struct pool_change *c, const struct batch_pool *to, st
     return batch_pool_scale_by(front, c->p, &to->scaling, c->updated_us, e);
 }
 
+/* Checks what the members of the changed pool ask of one another. */
+static int check_changed(const struct pool_change *c, struct err *e)
+{
+    const json_t *given = c->whole ? c->b->plane.doc : c->b->named;
+    return batch_check_users(c->stored.doc, "", e) < 0
+               ? name_place(c->r, e)
+               : rm_pool_check_subnet(c->r, c->account, given, e);
+}
+
 /* Whether the request gives this target. */
 static bool gives(const struct pool_change *c, const char *target)
 {
@@ -276,7 +300,7 @@ int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_bo
                             .updated_us = batch_modified(r, x->row.updated_us)};
     if (pool_load(r, batchrm_of(r)->front, &x->row, &c.stored, e) < 0)
         return -1;
-    if (change_members(&c, e) < 0 || take_new_mounts(&c, e) < 0)
+    if (change_members(&c, e) < 0 || check_changed(&c, e) < 0 || take_new_mounts(&c, e) < 0)
         return -1;
     return st_tx(arm_of(r)->storage, "change pool", write_change, &c, e) < 0 ? -1 : 0;
 }

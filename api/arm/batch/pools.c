@@ -217,12 +217,24 @@ static int insert(struct rm *m, struct err *e)
     x->row.account_id = x->account.id;
     x->row.created_by = r->who->object_id;
     if (check_local(r, &x->row, e) < 0 || rm_pool_check_formula(&x->row, e) < 0 ||
+        rm_pool_check_subnet(r, &x->account, b.plane.doc, e) < 0 ||
         rm_pool_check_packages(r, &x->account, &b, e) < 0 ||
         rm_pool_take_mounts(r, &x->account, &b.plane, x->row.vm_size, e) < 0 ||
         pool_make(batchrm_of(r)->front, &x->row, &b.plane, e) < 0)
         return -1;
     LOG_INFO(r->config->log, "pool.created", LF_STR("pool", m->name),
              LF_STR("account", x->account.name), LF_STR("by", r->who->name));
+    return 0;
+}
+
+/* The pool's document with its secrets. */
+static int read_stored(struct request *r, const struct batch_pool *p, const json_t **doc,
+                       struct err *e)
+{
+    struct accepted stored;
+    if (pool_load(r, batchrm_of(r)->front, p, &stored, e) < 0)
+        return -1;
+    *doc = request_own(r, schema_merge_secrets(stored.doc, stored.secrets));
     return 0;
 }
 
@@ -234,7 +246,9 @@ static int take(struct rm *m, bool whole, struct err *e)
     struct batch_pool to;
     if (check_local(r, &x->row, e) < 0)
         return -1;
-    const json_t *stored = whole ? NULL : request_own(r, parsed(x->row.doc));
+    const json_t *stored = NULL;
+    if (!whole && read_stored(r, &x->row, &stored, e) < 0)
+        return -1;
     if (rm_pool_accept(r, stored, &b, e) < 0 || rm_pool_check_packages(r, &x->account, &b, e) < 0)
         return -1;
     pool_from(&r->arena, &b.plane, r->now_us, &to);

@@ -24,14 +24,17 @@ struct rm_pool_body {
 /* The member with the management plane's tags in a pool's document. All other members have the data
  * plane's words. */
 #define RM_POOL_TAGS "resourceManagerTags"
-/* Reads and checks the request's body. `stored`: the document of the pool, if the body changes it
- * partially; NULL: the body is complete. */
+/* Reads and checks the request's body. `stored`: the document of the pool with its secrets, if the
+ * body changes it partially; NULL: the body is complete. */
 int rm_pool_accept(struct request *r, const json_t *stored, struct rm_pool_body *out,
                    struct err *e) MUST_CHECK;
 /* Changes a pool to the body's settings. `whole` true: members that the body lacks are removed;
  * false: they stay. */
 int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_body *b, bool whole,
                    struct err *e) MUST_CHECK;
+/* Fails if the pool's network is not in the account's subscription. */
+int rm_pool_check_subnet(struct request *r, const struct batch_account *account, const json_t *doc,
+                         struct err *e) MUST_CHECK;
 /* Fails if the pool references a package that does not exist. */
 int rm_pool_check_packages(struct request *r, const struct batch_account *b,
                            const struct rm_pool_body *given, struct err *e) MUST_CHECK;

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/plane/batch/errors.h"
 #include "lib/jsontext.h"
@@ -69,6 +70,19 @@ int pool_make(struct batch_front *f, struct batch_pool *p, const struct accepted
     free(doc);
     wipe_text(secrets);
     return rc;
+}
+
+int pool_check_subnet(struct arena *a, const struct batch_account *account, const json_t *doc,
+                      struct err *e)
+{
+    const json_t *network = json_object_get(doc, "networkConfiguration");
+    const char *subnet = json_string_value(json_object_get(network, "subnetId"));
+    const char *own = account->scope.subscription;
+    const char *below = arena_concat(a, "/subscriptions/", own, "/");
+    if (!subnet || strncasecmp(subnet, below, strlen(below)) == 0)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "networkConfiguration.subnetId",
+                   "%.200s is not in the subscription of the account, %s", subnet, own);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */

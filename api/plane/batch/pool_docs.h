@@ -18,6 +18,11 @@ void pool_from(struct arena *a, const struct accepted *b, int64_t now_us, struct
 int pool_make(struct batch_front *f, struct batch_pool *p, const struct accepted *b,
               struct err *e) MUST_CHECK;
 
+/* Refuses a document with a network of another subscription than the account's, as the service
+ * does. */
+int pool_check_subnet(struct arena *a, const struct batch_account *account, const json_t *doc,
+                      struct err *e) MUST_CHECK;
+
 /* Loads the stored document of a pool into the request, as if the request's body had been this
  * document. */
 int pool_load(struct request *r, const struct batch_front *f, const struct batch_pool *p,

@@ -164,19 +164,6 @@ static int check_quota(struct request *r, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* Refuses a network of another subscription, as the service does. */
-static int check_subnet(struct request *r, const struct accepted *b, struct err *e)
-{
-    const json_t *network = json_object_get(b->doc, "networkConfiguration");
-    const char *subnet = json_string_value(json_object_get(network, "subnetId"));
-    const char *own = batch_account_of(r)->scope.subscription;
-    const char *below = arena_concat(&r->arena, "/subscriptions/", own, "/");
-    if (!subnet || strncasecmp(subnet, below, strlen(below)) == 0)
-        return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, "networkConfiguration.subnetId",
-                   "%.200s is not in the subscription of the account, %s", subnet, own);
-}
-
 static int add(struct request *r, const struct accepted *b, struct batch_pool *p, struct err *e)
 {
     pool_from(&r->arena, b, r->now_us, p);
@@ -184,7 +171,8 @@ static int add(struct request *r, const struct accepted *b, struct batch_pool *p
     p->created_by = r->who ? r->who->object_id : NULL;
     if (batch_check_local(r, p->vm_size, e) < 0 ||
         (p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0) ||
-        refuse_taken(r, p->name, e) < 0 || check_quota(r, e) < 0 || check_subnet(r, b, e) < 0 ||
+        refuse_taken(r, p->name, e) < 0 || check_quota(r, e) < 0 ||
+        pool_check_subnet(&r->arena, batch_account_of(r), b->doc, e) < 0 ||
         batch_check_packages(r, json_object_get(b->doc, "applicationPackageReferences"), e) < 0 ||
         batch_take_mounts(r, b, "", NULL, e) < 0)
         return -1;

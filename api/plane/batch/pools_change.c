@@ -55,7 +55,9 @@ static int change(struct request *r, const struct schema *s, const char *const *
         if (!json_object_get(given.doc, *all))
             pool_replace(&stored, &given, *all, NULL);
     if (rc == 0)
-        rc = batch_check_start_task(stored.doc, "", e);
+        rc = batch_check_users(stored.doc, "", e);
+    if (rc == 0)
+        rc = pool_check_subnet(&r->arena, batch_account_of(r), given.doc, e);
     if (rc == 0) {
         pool_from(&r->arena, &stored, p->created_us, &now);
         rc = batch_check_local(r, now.vm_size, e);
