@@ -114,9 +114,10 @@ int st_batch_wait_settle(struct storage *, const struct batch_task *t,
 int st_batch_wait_leave(struct storage *, const struct batch_task *t, int64_t number,
                         struct err *) MUST_CHECK;
 
-/* The largest task that a pool can run. */
+/* The tasks that a pool can run: the largest, and where. */
 struct st_batch_fit {
     int nodes, slots; /* nodes of the pool; slots of a node */
+    bool dedicated;   /* it has, or may get, dedicated nodes */
 };
 
 /* --- files to remove from nodes --- */

@@ -92,7 +92,10 @@ int st_batch_pool_insert(struct storage *st, const struct batch_pool *p, const c
 int st_batch_pool_set_doc(struct storage *st, const struct batch_pool *p, const char *secrets,
                           struct err *e)
 {
-    return st_batch_pool_write_doc(st, p, secrets, e) < 0 ? -1 : st_pool_set_shape(st, p, e);
+    int managers;
+    if (st_batch_pool_write_doc(st, p, secrets, e) < 0 || st_pool_set_shape(st, p, e) < 0)
+        return -1;
+    return st_batch_runs_alone(st, p->id, p->slots, &managers, e);
 }
 
 int st_batch_pool_mark(struct storage *st, int64_t id, int64_t now_us, struct err *e)

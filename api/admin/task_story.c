@@ -261,6 +261,9 @@ static const char *reason(struct task_teller *t, struct err *e)
         return arena_printf(t->a, "it needs %d nodes, but the target of pool %s is %d",
                             t->task.instances, t->pool.name,
                             t->pool.size.dedicated + t->pool.size.low);
+    if (t->task.manager & BATCH_MANAGER_OWN_CLASS && !batch_pool_is_dedicated(&t->pool))
+        return arena_printf(t->a, "it needs a dedicated node, but the target of pool %s is 0",
+                            t->pool.name);
     if (t->pool.has_dedicated + t->pool.has_low == 0)
         return arena_printf(t->a, "pool %s has no nodes", t->pool.name);
     return turn(t, e);

@@ -67,6 +67,12 @@ struct batch_pool {
     bool spread; /* tasks are spread over the nodes; false: one node is filled first */
     int has_dedicated, has_low; /* the present numbers of nodes */
 };
+/* Whether the pool has or awaits a dedicated node. A pool that has and awaits no node counts as
+ * such a pool. */
+static inline bool batch_pool_is_dedicated(const struct batch_pool *p)
+{
+    return p->size.dedicated > 0 || p->has_dedicated > 0 || (p->size.low == 0 && p->has_low == 0);
+}
 
 /* An application of a Batch account: a name under which packages are stored. */
 struct batch_application {

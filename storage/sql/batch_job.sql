@@ -7,7 +7,8 @@ SELECT {batch_job} FROM batch_job bj;
 
 -- A task that the pool can run. A manager that wants a node for itself takes all slots, however many there are.
 -- $batch_fits(t)
-($t.instances <= :fit.nodes AND ($t.slots <= :fit.slots OR $t.manager & {BATCH_MANAGER_ALONE} <> 0));
+($t.instances <= :fit.nodes AND ($t.slots <= :fit.slots OR $t.manager & {BATCH_MANAGER_ALONE} <> 0)
+AND (:fit.dedicated = 1 OR $t.manager & {BATCH_MANAGER_OWN_CLASS} = 0));
 
 -- Has a task that is active, waits for nothing, has no run, and fits the pool.
 -- $batch_has_ready

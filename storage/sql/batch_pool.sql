@@ -50,6 +50,13 @@ UPDATE batch_pool SET doc = :p.doc, secrets = :secrets, updated_us = :p.updated_
 -- private st_pool_set_shape(batch_pool p) -> changed "pool"
 UPDATE pool SET vm_size = :p.vm_size, slots = :p.slots, spread = :p.spread WHERE id = :p.id;
 
+-- The nodes of the pool get this number of slots: waiting managers that want a node for themselves take them all.
+-- private st_batch_runs_alone(i64 pool_id, int slots) -> count changed
+UPDATE run SET need_slots = :slots
+WHERE pool_id = :pool_id AND phase = {RUN_WAITING} AND stop = {STOP_NOT} AND held = {HOLD_NOT}
+AND owner_kind = {RES_BATCH_TASK} AND need_slots <> :slots
+AND EXISTS (SELECT 1 FROM batch_task t WHERE t.id = run.owner_id AND t.manager & {BATCH_MANAGER_ALONE} <> 0);
+
 -- st_batch_pool_set_size(i64 id, batch_size size, i64 updated_us) -> changed "pool"
 UPDATE batch_pool
 SET dedicated = :size.dedicated, low = :size.low, timeout_us = :size.timeout_us, alloc_state = :size.state,

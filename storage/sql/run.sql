@@ -163,11 +163,12 @@ AND u.phase = {RUN_WAITING} AND u.held = :from ORDER BY u.idx LIMIT 1);
 
 -- How many runs of a pool wait that have this priority or a higher one. Those of groups to which nodes of the pool are
 -- barred do not count, because others start before them, nor do those that want more nodes, or slots of a node, than
--- these.
--- st_run_count_waiting(i64 pool_id, int priority, int nodes, int slots) -> i64 n
+-- these, or a dedicated node where there is none.
+-- st_run_count_waiting(i64 pool_id, int priority, int nodes, int slots, bool dedicated) -> i64 n
 SELECT count(*) FROM run u
 WHERE u.pool_id = :pool_id AND u.phase = {RUN_WAITING} AND u.stop = {STOP_NOT} AND u.held = {HOLD_NOT}
 AND u.priority >= :priority AND u.nodes <= :nodes AND u.need_slots <= :slots
+AND (:dedicated = 1 OR u.own_class = 0)
 AND NOT EXISTS (SELECT 1 FROM node_bar b CROSS JOIN node n ON n.id = b.node_id AND n.pool_id = :pool_id
 WHERE b.group_id = u.group_id);
 

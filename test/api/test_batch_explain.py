@@ -5,7 +5,7 @@ import json
 
 import pytest
 from support.batch import BatchGround, V
-from support.batch_jobs import Jobs
+from support.batch_jobs import Jobs, add_pool
 from support.people import Person
 from support.refusals import refused
 from support.waiting import wait_for
@@ -92,6 +92,12 @@ def test_what_its_pool_lacks(jobs, explain):
     busy.begin("sleep 1000", id="first", requiredSlots=2)
     busy.add("/bin/true", id="t")
     wait_for(lambda: "in place" in explain(busy, "t")[1][-1], what="its place in the queue")
+
+
+def test_a_manager_that_needs_a_dedicated_node_is_told_when_its_pool_has_none(ground, jobs, explain):
+    add_pool(ground.plane, "spot", targetLowPriorityNodes=1)
+    job = jobs(pool="spot", jobManagerTask={"id": "boss", "commandLine": "/bin/true", "allowLowPriorityNode": False})
+    assert explain(job, "boss")[1][-1] == "it needs a dedicated node, but the target of pool spot is 0"
 
 
 def test_a_task_without_a_time_limit_has_no_end_in_the_queue(daemon, jobs):

@@ -4,8 +4,10 @@
 import json
 
 import pytest
-from support.batch_jobs import add_pool
+from support.batch import V
+from support.batch_jobs import add_pool, resize
 from support.waiting import wait_for
+from support.world import fresh
 
 NUMBER = iter(range(1000))
 
@@ -75,6 +77,22 @@ def test_a_manager_that_wants_a_dedicated_node_waits_for_one(jobs, plane, go):
     go.touch()
     job.wait_state("completed")
     assert job.task("boss")["nodeInfo"]["nodeId"] == dedicated["id"]
+
+
+@pytest.mark.parametrize("slots, changed", [(4, 2), (2, 4)])
+def test_a_manager_that_waits_is_alone_whatever_becomes_of_its_pool(plane, jobs, go, slots, changed):
+    pool = fresh("pool")
+    add_pool(plane, pool, taskSlotsPerNode=slots)
+    job = jobs(pool=pool, jobManagerTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done", id="boss", killJobOnCompletion=False))
+    others = [job.add("/bin/true") for _ in range(3)]
+    plane.at(V["20.0"]).call("PATCH", f"/pools/{pool}", {"taskSlotsPerNode": changed}, expect=200)
+    resize(plane, pool, 1)
+    job.wait_running("boss")
+    assert set(job.states().values()) == {"running", "active"}
+    go.touch()
+    boss, *rest = job.wait("boss", *others)
+    assert all(t["executionInfo"]["startTime"] >= boss["executionInfo"]["endTime"] for t in rest)
+    plane.call("DELETE", f"/pools/{pool}", expect=202)
 
 
 # --- tokens --------------------------------------------------------------------------------------------------------

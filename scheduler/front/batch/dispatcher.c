@@ -41,7 +41,7 @@ struct feeding {
     struct arena *a;
     struct batch_pool pool;
     int job_order;               /* enum batch_job_order; 0: a pool of an older version */
-    struct st_batch_fit fit;     /* the largest task */
+    struct st_batch_fit fit;     /* the tasks that may get a run */
     int fed;                     /* in this pass */
     bool taken;                  /* in this pass: waiting runs were removed */
     struct batch_barred *barred; /* the jobs that may not use some nodes */
@@ -96,8 +96,8 @@ static int feed_task(struct feeding *k, const struct batch_job *j, const struct 
 static int window_left(struct feeding *k, int priority, int *left, struct err *e)
 {
     int64_t waiting;
-    if (st_run_count_waiting(k->f->st, k->pool.id, priority, k->fit.nodes, k->fit.slots, &waiting,
-                             e) < 0)
+    if (st_run_count_waiting(k->f->st, k->pool.id, priority, k->fit.nodes, k->fit.slots,
+                             k->fit.dedicated, &waiting, e) < 0)
         return -1;
     *left = waiting < WINDOW ? (int)(WINDOW - waiting) : 0;
     return 0;
@@ -492,14 +492,16 @@ static int feed_equals(struct feeding *k, const struct batch_job *jobs, size_t n
     return 0;
 }
 
-/* Computes the largest task that may get a run. A larger task can never start and would take the
- * place of others, so it gets a run only when the pool is larger. A pool without nodes counts as
- * one node, because it may get a node. */
+/* Computes which tasks may get a run. A task that is larger, or that wants a dedicated node of a
+ * pool of low-priority nodes, can never start and would take the place of others, so it gets a run
+ * only when the pool has changed. A pool without nodes counts as one dedicated node, because it may
+ * get a node. */
 static int read_fit(struct feeding *k, struct err *e)
 {
     const struct batch_pool *p = &k->pool;
     int nodes = p->size.dedicated + p->size.low;
     k->fit.slots = p->slots;
+    k->fit.dedicated = batch_pool_is_dedicated(p);
     if (team_nodes_max(k->a, p, &k->fit.nodes, e) < 0)
         return -1;
     if (nodes < k->fit.nodes)

@@ -299,6 +299,25 @@ WORLD_TEST(test_a_barred_job_keeps_its_priority, world_virtual(2))
     assert_int_equal(at_work(w, &high), 64);
 }
 
+/* As many as the queue of the core gets of all tasks. */
+WORLD_TEST(test_managers_that_wait_for_a_dedicated_node_hold_no_other_up, world_virtual(2))
+{
+    static const char managed[] =
+        "'jobManagerTask':{'id':'m','commandLine':'fake run=100','allowLowPriorityNode':false},";
+    int64_t id = add_pool(w, "p", 0, 1);
+    WAIT(w, has_nodes(w, id, 1));
+    for (int i = 0; i < 200; i++)
+        (void)add_work(w, arena_printf(&w->a, "m%d", i), managed);
+    pass(w, MINUTE);
+    struct batch_job good = add_work(w, "good", "");
+    struct batch_task t = add_work_task(w, &good, 1, 10);
+    batch_job_has_more(&w->batch, good.id);
+    WAIT(w, task_state(w, &t) == BATCH_TASK_COMPLETED);
+    assert_int_equal(virtual_of(w)->started, 1);
+    resize_to(w, id, 1, 1);
+    WAIT(w, virtual_of(w)->started == 201);
+}
+
 /* A node of the pool that it left is barred to it. */
 WORLD_TEST(test_a_moved_job_has_runs_in_its_new_pool_alone, world_virtual(2))
 {

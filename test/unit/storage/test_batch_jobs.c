@@ -198,8 +198,8 @@ DB_TEST(test_whose_turn_it_is)
     assert_int_equal(n, 3);
     assert_int_equal(jobs[0].id, first);
     assert_int_equal(jobs[2].id, low);
-    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 1, &(struct st_batch_fit){1, 1}, 10, &jobs, &n,
-                            &f->e));
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 1,
+                            &(struct st_batch_fit){.nodes = 1, .slots = 1}, 10, &jobs, &n, &f->e));
     assert_int_equal(n, 0); /* their tasks take two slots */
     ok(f, st_batch_task_feed(f->st, a.id, true, &f->e));
     ok(f, st_batch_task_ready(f->st, &f->a, second, &fit, 10, &tasks, &n, &f->e));
