@@ -48,7 +48,8 @@ int batch_check_env_name(const json_t *value, const char *path, struct err *e);
 /* Checks that the command line contains at least one word, the program. */
 int batch_check_command(const json_t *value, const char *path, struct err *e);
 
-/* For the schemas of constraints: the longest time limit means that there is none. */
+/* For the schemas of constraints: the longest time limit means that there is none, and a limit of
+ * 0 is over at once. */
 void batch_finish_limits(struct arena *a, const json_t *obj, void *into);
 
 #endif

@@ -223,9 +223,11 @@ SCHEMA(schema_batch_task_limits, task_limit_rows, "TaskConstraints", FILLS(batch
 void batch_finish_limits(struct arena *a, const json_t *obj, void *into)
 {
     struct batch_constraints *limits = into;
-    (void)a, (void)obj;
+    (void)a;
     if (limits->max_wall_us == DURATION_MAX_US)
         limits->max_wall_us = 0;
+    else if (limits->max_wall_us == 0 && has(obj, "maxWallClockTime"))
+        limits->max_wall_us = 1;
 }
 
 /* User name and password were required in versions without managed identities; an identity can

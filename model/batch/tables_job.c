@@ -95,7 +95,14 @@ static const struct field release_rows[] = {
     SPAN("retentionTime", .fallback = "\"P7D\"", INTO(batch_task_spec, limits.retention_us)),
     USER,
 };
-static SCHEMA(schema_release, release_rows, "JobReleaseTask", FILLS(batch_task_spec));
+static void finish_release(struct arena *a, const json_t *obj, void *into)
+{
+    struct batch_task_spec *spec = into;
+    batch_finish_limits(a, obj, &spec->limits);
+}
+
+static SCHEMA(schema_release, release_rows, "JobReleaseTask", FILLS(batch_task_spec),
+              .finish = finish_release);
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 

@@ -120,10 +120,11 @@ def test_a_job_whose_time_is_up_ends_with_its_tasks(jobs, plane):
     assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
 
 
-def test_the_time_of_a_job_can_be_cut_short(jobs, plane):
+@pytest.mark.parametrize("limit", ["PT1S", "PT0S"])
+def test_the_time_of_a_job_can_be_cut_short(jobs, plane, limit):
     job = jobs()
     job.wait_running(job.add("sleep 1000"))
-    plane.call("PATCH", job.url, {"constraints": {"maxWallClockTime": "PT1S"}}, expect=200)
+    plane.call("PATCH", job.url, {"constraints": {"maxWallClockTime": limit}}, expect=200)
     assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "MaxWallClockTimeExpiry"
 
 
