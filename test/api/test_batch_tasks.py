@@ -131,8 +131,9 @@ def test_a_task_that_is_reactivated_has_all_its_retries_again(jobs, plane):
     assert job.task("bad")["executionInfo"]["retryCount"] == 1
 
 
-def test_a_time_limit_ends_a_task(jobs):
-    ended = jobs().done("sleep 1000", constraints={"maxWallClockTime": "PT1S"})
+@pytest.mark.parametrize("limit", ["PT1S", "PT0S", "PT0.0000001S"])
+def test_a_time_limit_ends_a_task(jobs, limit):
+    ended = jobs().done("sleep 1000", constraints={"maxWallClockTime": limit})
     assert ended["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
 
 
@@ -264,6 +265,18 @@ def test_a_task_is_reactivated_right_after_it_was_terminated(jobs, plane):
     wait_for(again, what="running again")
     plane.refused(409, "TaskNotCompleted", "POST", f"{job.url}/tasks/{task}/reactivate")
     job.end(task)
+
+
+def test_the_etag_of_a_reactivation_is_the_tasks_while_it_still_ends(jobs, plane, go):
+    job = jobs()
+    wait = f"while [ ! -e {go} ]; do sleep 0.05; done"
+    task = job.begin(f"/bin/sh -c 'trap \"{wait}; exit\" TERM; echo ready; while :; do sleep 0.05; done'")
+    wait_for(lambda: job.text(task) == "ready\n", what="its trap")
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    reply = plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
+    assert reply.headers["ETag"] == job.task(task)["eTag"]
+    go.touch()
+    job.end()
 
 
 def test_a_task_is_terminated_and_reactivated(jobs, plane):

@@ -262,7 +262,8 @@ struct replied *batch_tasks_reactivate(struct request *r)
     if (begin(r, &t, &k, &e) < 0 || check_again(r, &t, &e) < 0 ||
         st_tx(arm_of(r)->storage, "reactivate task", reactivate, &k, &e) < 0)
         return reply_err(r, &e);
+    /* A task that still ends changes when it has ended. */
     return batch_reply_written(
         r, 204, arena_concat(&r->arena, batch_task_path(r, t.job_name, t.name), "/reactivate"),
-        k.now_us);
+        batch_task_is_ending(&t) ? t.updated_us : k.now_us);
 }
