@@ -420,6 +420,10 @@ static enum outcome list_dir(struct agent *a, struct ops_asked *q, struct err *e
     if (begin_look(a, r->as, &look, e) < 0 || disk_list(look.base, look.path, &l, e) < 0)
         return SERVE_FAILED;
     json_t *entries = json_array();
+    if (l.cut)
+        json_object_set_new(q->reply, "cut", json_true());
+    if (l.left_out > 0)
+        json_object_set_new(q->reply, "left_out", json_integer(l.left_out));
     for (size_t i = 0; i < l.n; i++) {
         if (json_array_size(entries) == ENTRIES_PER_REPLY)
             send_part(a, q->reply, entries);

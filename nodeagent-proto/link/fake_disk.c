@@ -228,8 +228,9 @@ static int list_dir(struct disk_work *w, struct err *e)
     json_t *entries = json_array();
     for (size_t i = 0; i < l.n && i < ENTRIES_MAX; i++)
         json_array_append_new(entries, message_dir_entry(&l.entries[i]));
+    w->out->says = json_pack("{s:o, s:b, s:I}", "entries", entries, "cut",
+                             l.cut || l.n > ENTRIES_MAX, "left_out", (json_int_t)l.left_out);
     disk_list_free(&l);
-    w->out->says = json_pack("{s:o}", "entries", entries);
     return 0;
 }
 

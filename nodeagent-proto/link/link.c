@@ -65,6 +65,7 @@ const char *node_link_own_address(const struct node_link *link)
 /* Calls the request's callback. `why` is NULL on success; then `what` is an array of n results. */
 static void tell(const struct link_pending *p, const struct err *why, const void *what, size_t n)
 {
+    const struct node_dir dir = {what, n, p->cut, p->left_out};
     if (!p->cb.done)
         return; /* nobody waits for the reply */
     switch (p->form->answer) {
@@ -78,7 +79,7 @@ static void tell(const struct link_pending *p, const struct err *why, const void
         p->cb.tasks(p->ctx, why, what, n);
         break;
     case ANSWER_ENTRIES:
-        p->cb.dir(p->ctx, why, what, n);
+        p->cb.dir(p->ctx, why, &dir);
         break;
     case ANSWER_TEXTS:
         p->cb.texts(p->ctx, why, what, n);

@@ -42,6 +42,8 @@ struct link_pending {
     void *ctx;
     json_t *parts;      /* an answer in several messages: the received parts */
     size_t parts_bytes; /* bytes of the messages with these parts */
+    bool cut;           /* list_dir: as in struct node_dir */
+    int64_t left_out;   /* the same */
     size_t most;        /* read_file: the requested number of bytes */
     struct err refused; /* code is not ERR_NONE: the request could not be sent */
 };

@@ -147,8 +147,14 @@ typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct tas
 typedef void (*node_usage_cb)(void *ctx, const struct err *why, const struct node_usage *usage);
 typedef void (*node_sample_cb)(void *ctx, const struct err *why, const struct node_sample *s);
 typedef void (*node_health_cb)(void *ctx, const struct err *why, const struct node_health *health);
-typedef void (*node_dir_cb)(void *ctx, const struct err *why, const struct node_dir_entry *list,
-                            size_t n);
+/* The entries of a directory; none after an error. */
+struct node_dir {
+    const struct node_dir_entry *list;
+    size_t n;
+    bool cut;         /* the directory has more entries than a list */
+    int64_t left_out; /* entries that `list` lacks because their names are not UTF-8 */
+};
+typedef void (*node_dir_cb)(void *ctx, const struct err *why, const struct node_dir *dir);
 typedef void (*node_texts_cb)(void *ctx, const struct err *why, const char *const *list, size_t n);
 struct node_bytes {
     const char *bytes;

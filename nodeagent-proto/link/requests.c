@@ -92,6 +92,9 @@ static int collect(const struct node_link *link, struct link_pending *p, json_t 
     if (!p->parts)
         p->parts = json_array();
     json_array_extend(p->parts, part);
+    p->cut = json_is_true(json_object_get(msg, "cut"));
+    json_int_t left_out = json_integer_value(json_object_get(msg, "left_out"));
+    p->left_out = left_out > 0 && left_out <= INT32_MAX ? left_out : 0; /* others make no sense */
     if (json_array_size(p->parts) > PARTS_ENTRIES_MAX)
         return err_set(e, ERR_PROTOCOL, NULL, "the answer to '%s' has more than %d entries",
                        p->form->name, PARTS_ENTRIES_MAX);

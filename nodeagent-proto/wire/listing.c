@@ -60,8 +60,6 @@ static int stat_link(const char *base, const char *dir, const char *name, struct
 
 static bool may_list(const char *base, const char *dir, const char *name, struct stat *st)
 {
-    if (!jsontext_is_utf8(name, strlen(name)))
-        return false;
     if (S_ISLNK(st->st_mode))
         return stat_link(base, dir, name, st) == 0 && S_ISREG(st->st_mode);
     return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode);
@@ -84,6 +82,30 @@ static int by_name(const void *a, const void *b)
                   ((const struct node_dir_entry *)b)->name);
 }
 
+static void list_entry(const char *base, const char *path, const char *name, struct stat *st,
+                       struct disk_listing *out)
+{
+    if (!jsontext_is_utf8(name, strlen(name)))
+        out->left_out++;
+    else if (!may_list(base, path, name, st))
+        return;
+    else if (out->n == ENTRIES_MAX)
+        out->cut = true;
+    else
+        add(out, name, st);
+}
+
+/* Reads the entries until the end of the directory, or until the list is cut. */
+static void read_entries(DIR *d, const char *base, const char *path, struct disk_listing *out)
+{
+    struct dirent *de;
+    struct stat st;
+    while (!out->cut && (de = readdir(d)))
+        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
+            fstatat(dirfd(d), de->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            list_entry(base, path, de->d_name, &st, out);
+}
+
 int disk_list(const char *base, const char *path, struct disk_listing *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
@@ -93,14 +115,7 @@ int disk_list(const char *base, const char *path, struct disk_listing *out, stru
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (!d)
         return explain(base, path, e);
-    struct dirent *de;
-    struct stat st;
-    errno = 0;
-    while (out->n < ENTRIES_MAX && (de = readdir(d)))
-        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
-            fstatat(fd, de->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            may_list(base, path, de->d_name, &st))
-            add(out, de->d_name, &st);
+    read_entries(d, base, path, out);
     closedir(d);
     if (out->n > 1)
         qsort(out->entries, out->n, sizeof *out->entries, by_name);

@@ -14,11 +14,13 @@
 struct disk_listing {
     struct node_dir_entry *entries; /* sorted by name */
     size_t n;
+    bool cut;         /* the directory has more than 100,000 entries: the list lacks the others */
+    int64_t left_out; /* entries that no list can show, see below */
 };
 
-/* Lists regular files, directories, and links to regular files inside `base`. Left out: links to
- * directories, because they could make a walk endless, and names that are not UTF-8. At most
- * 100,000 entries. */
+/* Lists regular files, directories, and links to regular files inside `base`. Links to directories
+ * are not listed, because they could make a walk endless. Left out and counted: names that are not
+ * UTF-8. */
 int disk_list(const char *base, const char *path, struct disk_listing *out,
               struct err *e) MUST_CHECK;
 void disk_list_free(struct disk_listing *l);

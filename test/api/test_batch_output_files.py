@@ -315,6 +315,20 @@ def test_a_failure_of_the_whole_pattern_names_no_file_that_was_found(jobs, store
     assert "closed: Permission denied" in said and "a.txt" not in said
 
 
+def test_a_directory_with_more_entries_than_a_list_has_is_a_failure(jobs, store):
+    """The list may lack files that match, so the task may not succeed without them."""
+    script = "echo a > a.out; seq -f x%06g 100100 | xargs touch; echo z > z.out"
+    _, said = failed(jobs, "FileUploadMiscError", script, output("*.out", store.url(), "cut"))
+    assert "more than 100000 entries" in said and not (store.folder / "cut").exists()
+
+
+def test_files_whose_names_no_blob_can_have_are_counted(jobs, store):
+    script = 'echo a > a.out; mkdir d; : > "$(printf "caf\\351.out")"; : > "d/$(printf "\\377")"'
+    job = good(jobs, script, output("**/*.out", store.url(), "named"))
+    assert store.blobs("named") == {"a.out": "a\n"}
+    assert ": 2 entries are left out, because their names are not UTF-8\n" in job.text("t", "fileuploadout.txt")
+
+
 def test_a_variable_that_is_not_set(jobs, store):
     job, info = run(jobs, "true", output("$NO_SUCH/x", store.url()))
     assert info["failureInfo"]["code"] == "FileUploadMiscError" and "NO_SUCH" in str(info)

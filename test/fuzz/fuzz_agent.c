@@ -416,7 +416,7 @@ int disk_list(const char *base, const char *path, struct disk_listing *out, stru
     CLAIM(path);
     if (act_at(base, e) < 0)
         return -1;
-    out->n = m.many ? ENTRIES_MANY : 2;
+    *out = (struct disk_listing){.n = m.many ? ENTRIES_MANY : 2, .cut = m.many, .left_out = m.far};
     out->entries = xcalloc(out->n, sizeof *out->entries);
     for (size_t i = 0; i < out->n; i++)
         out->entries[i] = (struct node_dir_entry){.name = "a", .size = (int64_t)i};

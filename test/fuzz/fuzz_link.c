@@ -190,11 +190,12 @@ static void on_sample(void *ctx, const struct err *why, const struct node_sample
     called(d);
 }
 
-static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+static void on_dir(void *ctx, const struct err *why, const struct node_dir *dir)
 {
     struct daemon_end *d = answered(ctx, why);
-    for (size_t i = 0; i < n; i++)
-        CLAIM(list[i].name && text(list[i].name) <= FRAME_MAX);
+    CLAIM(dir->left_out >= 0 && dir->left_out <= INT32_MAX);
+    for (size_t i = 0; i < dir->n; i++)
+        CLAIM(dir->list[i].name && text(dir->list[i].name) <= FRAME_MAX);
     called(d);
 }
 

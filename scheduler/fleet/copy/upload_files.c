@@ -52,6 +52,7 @@ struct upload_work {
     /* relative to `base`; dirs: directories that are not listed yet */
     struct upload_names dirs, files;
     size_t n_dirs;           /* how many directories were found */
+    int64_t left_out;        /* how many entries were left out of the lists of directories */
     size_t at;               /* the index of the present file in `files` */
     const char *path, *blob; /* paths of the file: below the base; in the container */
     struct transfer *transfer;
@@ -144,11 +145,17 @@ static void on_logged(void *ctx, const struct err *why)
         end(j, NULL);
 }
 
-static void log_line(struct upload_work *j, const char *text)
+/* Writes the line to the file for results, then calls `then`. */
+static void log_then(struct upload_work *j, const char *text, node_done_cb then)
 {
     const struct upload *u = &j->order->what;
     j->asks = true;
-    node_ask(j->link, REQUEST(append, .path = u->log, .text = text, .as = u->as), on_logged, j);
+    node_ask(j->link, REQUEST(append, .path = u->log, .text = text, .as = u->as), then, j);
+}
+
+static void log_line(struct upload_work *j, const char *text)
+{
+    log_then(j, text, on_logged);
 }
 
 /* The name of the blob: for a pattern, the file's name below the output's `path`; for one file,
@@ -416,27 +423,65 @@ static void put_files(struct upload_work *j)
         log_line(j, arena_concat(&j->a, j->order->what.file->what, ": nothing matches\n"));
 }
 
+static void on_left_out_logged(void *ctx, const struct err *why)
+{
+    struct upload_work *j = ctx;
+    if (answered(j))
+        return;
+    if (why)
+        fail_all(j, why);
+    else
+        put_files(j);
+}
+
+/* Tells how many entries no list showed, then uploads the files. */
+static void log_left_out(struct upload_work *j)
+{
+    const char *says = j->left_out == 1 ? "entry is left out, because its name is"
+                                        : "entries are left out, because their names are";
+    if (j->left_out > 0)
+        log_then(j,
+                 arena_printf(&j->a, "%s: %lld %s not UTF-8\n", j->order->what.file->what,
+                              (long long)j->left_out, says),
+                 on_left_out_logged);
+    else
+        put_files(j);
+}
+
 static void list_next(struct upload_work *j);
 
-static void on_list(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+/* Finds the directories and files of this list that match. */
+static void add_matches(struct upload_work *j, const char *dir, const struct node_dir *found)
+{
+    for (size_t i = 0; i < found->n; i++) {
+        const struct node_dir_entry *en = &found->list[i];
+        const char *name =
+            *dir ? arena_concat(&j->a, dir, "/", en->name) : arena_strdup(&j->a, en->name);
+        if (en->is_dir && glob_may_hold(j->place.pattern, name)) {
+            add_name(j, &j->dirs, name);
+            j->n_dirs++;
+        } else if (!en->is_dir && glob_match(j->place.pattern, name))
+            add_name(j, &j->files, name);
+    }
+    j->left_out += found->left_out;
+}
+
+static void on_list(void *ctx, const struct err *why, const struct node_dir *found)
 {
     struct upload_work *j = ctx;
     struct err e;
     if (answered(j))
         return;
     const char *dir = j->dirs.at[--j->dirs.n];
-    for (size_t i = 0; !why && i < n; i++) {
-        const char *name =
-            *dir ? arena_concat(&j->a, dir, "/", list[i].name) : arena_strdup(&j->a, list[i].name);
-        if (list[i].is_dir && glob_may_hold(j->place.pattern, name)) {
-            add_name(j, &j->dirs, name);
-            j->n_dirs++;
-        } else if (!list[i].is_dir && glob_match(j->place.pattern, name))
-            add_name(j, &j->files, name);
-    }
+    add_matches(j, dir, found);
     if (why && why->code != ERR_FILE_NOT_FOUND) {
         e = *why;
         e.code = ERR_IO;
+        fail_all(j, &e);
+    } else if (found->cut) {
+        err_set(&e, ERR_IO, NULL,
+                "%s has more than %zu entries, so files that match may be missing in its list",
+                *dir ? dir : "the directory", found->n);
         fail_all(j, &e);
     } else if (j->files.n > FILES_MAX) {
         err_set(&e, ERR_IO, NULL, "more than %d files match", FILES_MAX);
@@ -453,7 +498,7 @@ static void list_next(struct upload_work *j)
 {
     const struct upload *u = &j->order->what;
     if (j->dirs.n == 0) {
-        put_files(j);
+        log_left_out(j);
         return;
     }
     const char *dir = j->dirs.at[j->dirs.n - 1];

@@ -63,12 +63,12 @@ static void read_free(struct node_read *k)
     free(k);
 }
 
-static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+static void on_dir(void *ctx, const struct err *why, const struct node_dir *dir)
 {
     struct node_read *k = ctx;
     struct err e;
     if (k->on_dir)
-        answer(k, explain(k, why, &e), list, n, NULL);
+        answer(k, explain(k, why, &e), dir->list, dir->n, NULL);
     read_free(k);
 }
 

@@ -74,10 +74,11 @@ static void on_last_removed(void *ctx, const struct err *why)
 }
 
 static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept_dirs *k,
-                        const struct node_dir_entry *list, size_t n)
+                        const struct node_dir *runs)
 {
+    const struct node_dir_entry *list = runs->list;
     int left = REMOVED_MAX;
-    for (size_t i = 0; i < n && left > 0; i++) {
+    for (size_t i = 0; i < runs->n && left > 0; i++) {
         if (!list[i].is_dir || is_kept(k, list[i].name))
             continue;
         left--;
@@ -91,7 +92,7 @@ static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept_d
 }
 
 static void note_lost(const struct node_rt *rt, const struct kept_dirs *k,
-                      const struct node_dir_entry *list, size_t n)
+                      const struct node_dir *runs)
 {
     for (size_t i = 0; i < k->n; i++) {
         const struct kept_dir *dir = &k->dirs[i];
@@ -99,15 +100,15 @@ static void note_lost(const struct node_rt *rt, const struct kept_dirs *k,
             .run_id = dir->run_id, .attempt = dir->attempt, .rank = dir->rank, .node_id = rt->id};
         bool there = false;
         struct err e;
-        for (size_t j = 0; j < n && !there; j++)
-            there = strcmp(list[j].name, dir->name) == 0;
+        for (size_t j = 0; j < runs->n && !there; j++)
+            there = strcmp(runs->list[j].name, dir->name) == 0;
         if (!there && st_allocation_keep(rt->fleet->st, &al, false, 0, &e) != 0)
             LOG_WARN(rt->fleet->log, "node.lost_output_not_written", LF_STR("node", rt->name),
                      LF_STR("why", e.msg));
     }
 }
 
-static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+static void on_listed(void *ctx, const struct err *why, const struct node_dir *runs)
 {
     struct node_rt *rt = ctx;
     struct kept_dirs k = {0};
@@ -117,9 +118,9 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     arena_init(&a);
     rt->swept = find_kept(rt, &a, &k);
     if (rt->swept) {
-        size_t listed = why ? 0 : n;
-        remove_rest(rt, &a, &k, list, listed);
-        note_lost(rt, &k, list, listed);
+        remove_rest(rt, &a, &k, runs);
+        if (!runs->cut) /* a list that is cut does not tell which directories are missing */
+            note_lost(rt, &k, runs);
     }
     arena_free(&a);
 }

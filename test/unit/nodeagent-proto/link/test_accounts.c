@@ -416,10 +416,9 @@ static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *
     keep_why(ctx, why);
 }
 
-static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *l, size_t n)
+static void on_dir(void *ctx, const struct err *why, const struct node_dir *dir)
 {
-    (void)l;
-    (void)n;
+    (void)dir;
     keep_why(ctx, why);
 }
 

@@ -193,10 +193,9 @@ static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *
     *(bool *)ctx = why != NULL;
 }
 
-static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+static void on_listed(void *ctx, const struct err *why, const struct node_dir *dir)
 {
-    (void)list;
-    (void)n;
+    (void)dir;
     *(bool *)ctx = why != NULL;
 }
 

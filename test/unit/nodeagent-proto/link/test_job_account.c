@@ -375,10 +375,9 @@ JOB_ACCOUNT_TEST(test_the_next_agent_gives_back_what_nothing_needs)
 
 static size_t n_entries;
 
-static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+static void on_dir(void *ctx, const struct err *why, const struct node_dir *dir)
 {
-    (void)list;
-    n_entries = n;
+    n_entries = dir->n;
     keep_why(ctx, why);
 }
 

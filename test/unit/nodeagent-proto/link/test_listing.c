@@ -12,21 +12,25 @@ static struct {
     char names[16][64];
     struct node_dir_entry entries[16];
     size_t n;
+    bool cut;
+    int64_t left_out;
     char *bytes;
     size_t n_bytes;
     int64_t size, mtime_us;
 } got;
 
-static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+static void on_dir(void *ctx, const struct err *why, const struct node_dir *dir)
 {
     keep_why(ctx, why);
-    got.n = n;
-    for (size_t i = 0; i < n && i < 16; i++) {
-        got.entries[i] = list[i];
-        snprintf(got.names[i], sizeof got.names[i], "%s", list[i].name);
+    got.n = dir->n;
+    got.cut = dir->cut;
+    got.left_out = dir->left_out;
+    for (size_t i = 0; i < dir->n && i < 16; i++) {
+        got.entries[i] = dir->list[i];
+        snprintf(got.names[i], sizeof got.names[i], "%s", dir->list[i].name);
     }
-    for (size_t i = 1; i < n; i++)
-        assert_true(strcmp(list[i - 1].name, list[i].name) < 0);
+    for (size_t i = 1; i < dir->n; i++)
+        assert_true(strcmp(dir->list[i - 1].name, dir->list[i].name) < 0);
 }
 
 static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *b)
@@ -83,6 +87,7 @@ READY_TEST(test_listing_shows_files_and_directories_by_name)
     ASK(f, node_list_dir(f->link, NULL, base, "", on_dir, f));
     assert_string_equal(f->why.msg, "");
     assert_int_equal(got.n, 3);
+    assert_int_equal(got.left_out, 1);
     assert_string_equal(got.names[0], "a-link");
     assert_int_equal(got.entries[0].size, 5);
     assert_string_equal(got.names[1], "b.txt");
@@ -186,6 +191,7 @@ READY_TEST(test_a_large_directory_comes_whole)
     ASK(f, node_list_dir(f->link, NULL, base, "", on_dir, f));
     assert_string_equal(f->why.msg, "");
     assert_int_equal(got.n, FILES);
+    assert_false(got.cut);
 }
 
 READY_TEST(test_many_at_once_are_all_answered)

@@ -207,11 +207,10 @@ static void wait_for_no_worker(struct fixture *f, pid_t agent)
     WAIT(f, !find_child(agent, "batchai-worker"));
 }
 
-static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+static void on_dir(void *ctx, const struct err *why, const struct node_dir *dir)
 {
     struct fixture *f = ctx;
-    (void)list;
-    f->n_tasks = n;
+    f->n_tasks = dir->n;
     keep_why(f, why);
 }
 
