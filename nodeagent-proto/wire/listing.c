@@ -95,15 +95,34 @@ static void list_entry(const char *base, const char *path, const char *name, str
         add(out, name, st);
 }
 
-/* Reads the entries until the end of the directory, or until the list is cut. */
-static void read_entries(DIR *d, const char *base, const char *path, struct disk_listing *out)
+/* Looks at an entry. False with errno ENOENT: it went away meanwhile. If the file system does not
+ * answer (a damaged disk, a dead mount, a mount of somebody else), only the kind is known, but the
+ * entry is there. */
+static bool look_at(DIR *d, const struct dirent *de, struct stat *st)
 {
-    struct dirent *de;
+    if (fstatat(dirfd(d), de->d_name, st, AT_SYMLINK_NOFOLLOW) == 0)
+        return true;
+    *st = (struct stat){.st_mode = DTTOIF(de->d_type)};
+    return errno != ENOENT && de->d_type != DT_UNKNOWN;
+}
+
+/* Reads the entries until the end of the directory, or until the list is cut. -1: errno has the
+ * reason. */
+static int read_entries(DIR *d, const char *base, const char *path, struct disk_listing *out)
+{
     struct stat st;
-    while (!out->cut && (de = readdir(d)))
-        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
-            fstatat(dirfd(d), de->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    for (;;) {
+        errno = 0;
+        const struct dirent *de = out->cut ? NULL : readdir(d);
+        if (!de)
+            return errno == 0 ? 0 : -1;
+        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+            continue;
+        if (look_at(d, de, &st))
             list_entry(base, path, de->d_name, &st, out);
+        else if (errno != ENOENT)
+            return -1;
+    }
 }
 
 int disk_list(const char *base, const char *path, struct disk_listing *out, struct err *e)
@@ -115,11 +134,16 @@ int disk_list(const char *base, const char *path, struct disk_listing *out, stru
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (!d)
         return explain(base, path, e);
-    read_entries(d, base, path, out);
+    int rc = read_entries(d, base, path, out);
+    if (rc < 0) {
+        err_errno(e, ERR_IO, "cannot list %s%s%s", base, *path ? "/" : "", path);
+        disk_list_free(out);
+        *out = (struct disk_listing){0};
+    }
     closedir(d);
     if (out->n > 1)
         qsort(out->entries, out->n, sizeof *out->entries, by_name);
-    return 0;
+    return rc;
 }
 
 void disk_list_free(struct disk_listing *l)

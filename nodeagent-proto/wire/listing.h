@@ -20,7 +20,7 @@ struct disk_listing {
 
 /* Lists regular files, directories, and links to regular files inside `base`. Links to directories
  * are not listed, because they could make a walk endless. Left out and counted: names that are not
- * UTF-8. */
+ * UTF-8. An entry that cannot be looked at is listed by its kind, with size and time 0. */
 int disk_list(const char *base, const char *path, struct disk_listing *out,
               struct err *e) MUST_CHECK;
 void disk_list_free(struct disk_listing *l);
