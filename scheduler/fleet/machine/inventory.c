@@ -133,7 +133,10 @@ static void take_named(struct inventory_rows *r, struct id_map *before)
         if (r->ids[i] == 0)
             continue;
         struct machine *m = take(r->fl, before, r->ids[i], site->name);
+        bool was_known = m->site != NULL;
         m->site = site;
+        if (!was_known)
+            node_rt_reachable(r->fl, m);
         m->leaves = false;
         m->lends = r->site->reclaim && site->group->priority == VM_DEDICATED;
         if (row)

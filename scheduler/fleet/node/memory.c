@@ -61,6 +61,17 @@ struct node_rt *node_rt_get(struct fleet *fl, const struct node *row)
     return rt;
 }
 
+void node_rt_reachable(struct fleet *fl, const struct machine *m)
+{
+    struct node_rt *rt = node_rt_find(fl, m->node_id);
+    if (!rt)
+        return;
+    assert(rt->contact.state == CONNECTION_NONE); /* nobody knew how to reach the machine */
+    free(rt->root);
+    rt->root = root_of(fl, m, rt->name);
+    wake(fl->wakes, &woken_node, rt->id);
+}
+
 struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name)
 {
     return rt_new(fl, --fl->last_orphan, name, NULL);

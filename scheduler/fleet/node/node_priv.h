@@ -210,6 +210,9 @@ bool node_reboot_again(struct node_rt *rt, const struct node *row);
 /* --- memory.c -------------------------------------------------------------------------- */
 
 struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name);
+/* The inventory names a machine that it has not named since the start: its node gets its root, and
+ * is woken. */
+void node_rt_reachable(struct fleet *fl, const struct machine *m);
 /* Frees a node whose link is closed and that has no tenants. */
 void node_rt_free(struct node_rt *rt);
 

@@ -116,6 +116,26 @@ INVENTORY_TEST(test_a_machine_that_comes_back_in_time_keeps_its_node, "m1")
     end(f);
 }
 
+INVENTORY_TEST(test_a_machine_that_is_put_back_after_a_restart_is_used_again, "m1")
+{
+    struct fake_site again;
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).idle == 1);
+    int64_t node = node_row(w, c, 0).id;
+    world_stop(w);
+    f->site.n_machines = 0;
+    world_start(w);
+    WAIT(w, counts(w, c).unusable == 1 && says(w, c, "NodeNotInInventory"));
+    USE(w, &again, "m1");
+    pass(w, 10 * SECOND);
+    assert_int_equal(counts(w, c).idle, 1);
+    assert_string_equal(errors_of(w, c), "");
+    assert_int_equal(node_row(w, c, 0).id, node);
+    assert_string_equal(node_rt_find(sched_fleet(w->s), node)->root, again.group.node_root);
+    f->site.n_machines = 1;
+    end(f);
+}
+
 INVENTORY_TEST(test_a_dropped_machine_that_is_free_is_forgotten_at_once, "m1", "m2")
 {
     struct fake_site after;
