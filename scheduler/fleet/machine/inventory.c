@@ -18,6 +18,7 @@
 #include <strings.h>
 
 #include "scheduler/fleet/fleet_priv.h"
+#include "scheduler/fleet/mount/file_server.h"
 #include "scheduler/fleet/node/node_priv.h"
 
 #define FOLLOW_AGAIN_US 1000000 /* us until the next try after a failure */
@@ -279,11 +280,13 @@ static void tell_all(struct fleet *fl)
 
 int fleet_use_site(struct fleet *fl, const struct site *site, struct err *e)
 {
+    const struct site *before = fl->cfg.site;
     if (machines_follow(fl, site, e) != 0)
         return -1;
     fl->cfg.site = site;
     expect_rows(fl);
     tell_all(fl);
+    file_servers_follow(fl, before);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "storage/folders/files.h"
 
@@ -141,13 +142,15 @@ static int finish_tx(struct storage *st, void *ctx, struct err *e)
 }
 
 /* After a rollback, the end of the work is written again; until then `why` of the work keeps the
- * result. */
+ * result. Work that another inventory has stopped is followed by an export for that inventory. */
 static void effect_finished(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
     const struct server_work *w = id_map_find(&fl->servers, id);
     if (why)
         wake_at(fl->wakes, &woken_file_server, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+    else if (w && w->done && !w->take_down && w->stopped)
+        wake(fl->wakes, &woken_file_server, id);
     else if (w && w->done && !w->take_down)
         file_server_forget(fl, id);
 }
@@ -199,6 +202,22 @@ static void plan_again(struct fleet *fl, struct arena *a, const struct file_serv
     wake(fl->wakes, &woken_file_server, f->id);
 }
 
+/* Like plan_again() for another inventory: if the machine `was` exported it until now and should
+ * not any more, the export there is ended first. */
+static void plan_anew(struct fleet *fl, struct arena *a, const struct file_server *f,
+                      const struct file_server_backing *was)
+{
+    struct file_server_backing at;
+    bool served = fleet_file_server_backing(fl, a, f, &at) && at.machine;
+    if (!was->machine || (served && strcmp(was->machine, at.machine) == 0)) {
+        plan_again(fl, a, f, 0);
+        return;
+    }
+    struct server_work *w = work_new(fl, f, true, was);
+    w->again = true;
+    wake(fl->wakes, &woken_file_server, f->id);
+}
+
 static int64_t again_pause(int tries)
 {
     int64_t us = AGAIN_MIN_US;
@@ -216,6 +235,14 @@ static void go_on_again(struct fleet *fl, struct arena *a, const struct file_ser
         w->begun = true;
         export_begin(w);
     } else if (w->done && w->stopped) {
+        struct file_server_backing was = {.is_local = w->at.is_local,
+                                          .host = arena_strdup(a, w->at.host),
+                                          .directory = arena_strdup(a, w->at.directory),
+                                          .machine = arena_strdup(a, w->at.machine)};
+        work_free(w);
+        plan_anew(fl, a, f, &was);
+    } else if (w->done &&
+               w->take_down) { /* a failure was logged; the new place serves all the same */
         work_free(w);
         plan_again(fl, a, f, 0);
     } else if (w->done && !w->why.code) {
@@ -249,7 +276,8 @@ void file_server_reconcile(void *ctx, int64_t id)
         wake_at(fl->wakes, &woken_file_server, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     } else if (rc > 0 && f.prov_state == PROV_CREATING) {
         set_up(fl, &a, &f);
-    } else if (rc > 0 && f.prov_state == PROV_SUCCEEDED && w && w->again) {
+    } else if (rc > 0 && f.prov_state == PROV_SUCCEEDED && w &&
+               (w->again || (w->done && w->stopped))) {
         go_on_again(fl, &a, &f, w);
     }
     arena_free(&a);
@@ -279,6 +307,69 @@ int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
     return resume_served(fl, a, e);
 }
 
+/* --- another inventory ------------------------------------------------------------------------ */
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* Whether both have the same hosts, to which everything is exported, and the same rules. */
+static bool export_the_same(const struct site *a, const struct site *b)
+{
+    if (!a || !b || a->n_machines != b->n_machines || a->n_file_servers != b->n_file_servers)
+        return false;
+    for (size_t i = 0; i < a->n_machines; i++)
+        if (!same_text(a->machines[i].host, b->machines[i].host))
+            return false;
+    for (size_t i = 0; i < a->n_file_servers; i++) {
+        const struct site_file_server_rule *one = &a->file_servers[i], *other = &b->file_servers[i];
+        if (!same_text(one->name, other->name) || !same_text(one->machine, other->machine) ||
+            !same_text(one->directory, other->directory))
+            return false;
+    }
+    return true;
+}
+
+/* Exports a file server for which no work goes on. */
+static int follow_served(struct fleet *fl, struct arena *a, int64_t id, const struct site *before,
+                         struct err *e)
+{
+    struct file_server f;
+    struct file_server_backing was;
+    int found = id_map_has(&fl->servers, id) ? 0 : st_file_server_by_id(fl->st, a, id, &f, e);
+    if (found <= 0)
+        return found;
+    (void)file_server_backing(a, before, fl->cfg.local_nodes, fl->cfg.storage_dir, &f, &was);
+    plan_anew(fl, a, &f, &was);
+    return 0;
+}
+
+void file_servers_follow(struct fleet *fl, const struct site *before)
+{
+    struct arena a;
+    struct err e = {0};
+    int64_t *ids;
+    size_t n = 0;
+    if (export_the_same(before, fl->cfg.site))
+        return;
+    for (size_t i = 0; i < fl->servers.n; i++) {
+        struct server_work *w = fl->servers.e[i].p;
+        if (w->take_down && !w->again)
+            continue;
+        w->stopped = true;
+        export_stop(w);
+        wake(fl->wakes, &woken_file_server, w->id);
+    }
+    arena_init(&a);
+    int rc = st_file_server_served_ids(fl->st, &a, &ids, &n, &e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = follow_served(fl, &a, ids[i], before, &e);
+    if (rc < 0)
+        LOG_ERROR(fl->log, "inventory.not_applied", LF_STR("why", e.msg));
+    arena_free(&a);
+}
+
 void fleet_wake_file_server(struct fleet *fl, int64_t id)
 {
     wake(fl->wakes, &woken_file_server, id);
@@ -287,7 +378,7 @@ void fleet_wake_file_server(struct fleet *fl, int64_t id)
 bool file_server_is_awaited(const struct fleet *fl, int64_t id)
 {
     const struct server_work *w = id_map_find(&fl->servers, id);
-    return w && w->again && w->tries == 0 && !w->done;
+    return w && w->again && (w->stopped || w->take_down || (w->tries == 0 && !w->done));
 }
 
 void file_server_await(struct fleet *fl, int64_t file_server, const struct wake_kind *kind,
@@ -319,7 +410,7 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
         }
         return false;
     }
-    if (w && w->take_down)
+    if (w && w->take_down && !w->again)
         return true; /* a failure to end the export was logged already */
     file_server_forget(fl, id);
     if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0 ||

@@ -159,6 +159,109 @@ EXPORTER_TEST(test_what_no_machine_is_made_to_export_is_left_alone)
     assert_int_equal(server_state(w, x->id), PROV_SUCCEEDED);
 }
 
+/* --- another inventory ------------------------------------------------------------------------ */
+
+/* `f` lives as long as the test. */
+static void use(struct exporter *x, struct fake_site *f, const struct site_file_server_rule *rule,
+                const char *const *machines)
+{
+    struct err e = {0};
+    fill_site(f, machines);
+    for (size_t i = 0; i < f->site.n_machines; i++)
+        f->machines[i].host = f->machines[i].name;
+    f->site.file_servers = rule;
+    f->site.n_file_servers = 1;
+    ok(fleet_use_site(sched_fleet(x->w->s), &f->site, &e), &e);
+    x->w->site = &f->site;
+}
+
+#define USE(x, f, rule, ...) use(x, f, rule, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The daemon ends before the inventory on the test's stack does. */
+static void end(struct exporter *x)
+{
+    stop(x);
+    x->w->site = &x->at.site;
+    world_start(x->w);
+}
+
+/* The machines of the last export: "m00 m01 ". */
+static const char *exported_to(const struct exporter *x)
+{
+    const char *text = "", *options = "(rw,sync,no_subtree_check,no_root_squash)";
+    if (!last_exports(x))
+        return "none";
+    for (const char *at = virtual_of(x->w)->last_command; (at = strstr(at, options)); at++)
+        text = arena_printf(&x->w->a, "%s%.3s ", text, at - 3);
+    return text;
+}
+
+EXPORTER_TEST(test_machines_that_come_and_go_are_exported_to_as_the_inventory_says)
+{
+    struct fake_site more, same, fewer;
+    assert_string_equal(exported_to(x), "m00 m01 ");
+    USE(x, &more, &x->rule, "m00", "m01", "m02");
+    WAIT(w, commands(x) == 2);
+    assert_string_equal(exported_to(x), "m00 m01 m02 ");
+    USE(x, &same, &x->rule, "m00", "m01", "m02");
+    pass(w, 3600 * SECOND);
+    assert_int_equal(commands(x), 2);
+    USE(x, &fewer, &x->rule, "m00", "m02");
+    WAIT(w, commands(x) == 3);
+    assert_string_equal(exported_to(x), "m00 m02 ");
+    assert_int_equal(server_state(w, x->id), PROV_SUCCEEDED);
+    end(x);
+}
+
+EXPORTER_TEST(test_an_export_under_way_begins_anew_for_the_next_inventory)
+{
+    struct fake_site more, most;
+    fake_set_hung(machine(x), true);
+    USE(x, &more, &x->rule, "m00", "m01", "m02");
+    pass(w, 10 * SECOND);
+    USE(x, &most, &x->rule, "m00", "m01", "m02", "m03");
+    pass(w, 10 * SECOND);
+    assert_int_equal(commands(x), 1);
+    fake_set_hung(machine(x), false);
+    WAIT(w, commands(x) == 2);
+    pass(w, 600 * SECOND);
+    assert_string_equal(exported_to(x), "m00 m01 m02 m03 ");
+    end(x);
+}
+
+EXPORTER_TEST(test_an_export_moves_with_its_rule)
+{
+    struct fake_site after;
+    struct site_file_server_rule there = {.name = "*", .machine = "m01", .directory = "/srv"};
+    USE(x, &after, &there, "m00", "m01");
+    WAIT(w, commands(x) == 2);
+    assert_false(last_exports(x));
+    assert_ptr_equal(virtual_of(w)->last_node, machine(x));
+    WAIT(w, commands(x) == 3);
+    assert_string_equal(exported_to(x), "m00 m01 ");
+    assert_ptr_equal(virtual_of(w)->last_node,
+                     fake_find(virtual_of(w)->fake, "m01:/nonexistent/root-exports"));
+    pass(w, 3600 * SECOND);
+    assert_int_equal(commands(x), 3);
+    delete (x);
+    assert_int_equal(commands(x), 4);
+    assert_false(last_exports(x));
+    end(x);
+}
+
+/* Nobody can end what a machine exports that cannot be reached; the new place serves all the same.
+ */
+EXPORTER_TEST(test_an_export_moves_away_from_a_machine_that_is_down)
+{
+    struct fake_site after;
+    struct site_file_server_rule there = {.name = "*", .machine = "m01", .directory = "/srv"};
+    fake_set_down(machine(x), true, 0);
+    USE(x, &after, &there, "m00", "m01");
+    WAIT(w, commands(x) == 2);
+    assert_string_equal(exported_to(x), "m00 m01 ");
+    end(x);
+}
+
 /* --- who mounts it ---------------------------------------------------------------------------- */
 
 static int64_t add_nodes(struct exporter *x, const char *setup, int target)
@@ -195,6 +298,28 @@ SILENT_EXPORTER_TEST(test_a_node_mounts_what_has_been_exported_again)
     WAIT(w, commands(x) == 3);
     assert_true(last_mounts(x));
     WAIT(w, counts(w, x->cluster).idle == 1);
+}
+
+EXPORTER_TEST(test_a_node_of_a_new_machine_mounts_what_has_been_exported_to_it)
+{
+    struct fake_site more;
+    struct site_file_server_rule there = {.name = "*", .machine = "m01", .directory = "/srv"};
+    x->cluster = add_nodes(x, MOUNT, 0);
+    fake_set_hung(machine(x), true);
+    USE(x, &more, &there, "m00", "m01", "m02");
+    resize(w, x->cluster, 1);
+    pass(w, 30 * SECOND);
+    assert_int_equal(counts(w, x->cluster).preparing, 1);
+    assert_int_equal(commands(x), 1);
+    fake_set_hung(machine(x), false);
+    WAIT(w, commands(x) == 3);
+    assert_string_equal(exported_to(x), "m00 m01 m02 ");
+    WAIT(w, commands(x) == 4);
+    assert_true(last_mounts(x));
+    WAIT(w, counts(w, x->cluster).idle == 1);
+    resize(w, x->cluster, 0);
+    WAIT(w, counts(w, x->cluster).idle == 0 && nodes_of(w, x->cluster, &(struct node *){0}) == 0);
+    end(x);
 }
 
 EXPORTER_TEST(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits)

@@ -28,8 +28,9 @@ struct virtual_world {
     struct fake_nodes *fake;
     int started, ended; /* tasks, on all nodes */
     int most_at_once;   /* of them that ran */
-    char last_started[120];
-    int64_t user_us;   /* what nodes measure of each task; 0: nothing */
+    char last_started[120], last_command[1000];
+    const struct fake_node *last_node; /* of the task that was started last */
+    int64_t user_us;                   /* what nodes measure of each task; 0: nothing */
     const char *stuck; /* tasks with this in their ids hang in the kernel; NULL: none does */
 };
 
@@ -42,7 +43,8 @@ static inline void on_task_started(void *ctx, struct fake_node *n, const char *i
                                    const char *command)
 {
     struct virtual_world *v = ctx;
-    (void)n, (void)command;
+    v->last_node = n;
+    snprintf(v->last_command, sizeof v->last_command, "%s", command);
     v->started++;
     if (v->started - v->ended > v->most_at_once)
         v->most_at_once = v->started - v->ended;
