@@ -162,10 +162,14 @@ bool pass_out_of_service(const struct pass *p, const struct node *nd)
 }
 
 /* Whether another machine may replace the node: only if no run ever ran there. */
-static bool replaceable(const struct node *nd)
+static bool replaceable(const struct pass *p, const struct node *nd)
 {
-    return nd->state == NODE_UNUSABLE && nd->live == 0 && !nd->incarnation && nd->machine_id &&
-           failure_replaceable(nd->failure);
+    struct machine_use m;
+    if (nd->live > 0 || !machines_use(p->s->fleet, nd->machine_id, &m))
+        return false;
+    if (nd->state == NODE_IDLE)
+        return m.unproved;
+    return nd->state == NODE_UNUSABLE && !nd->incarnation && failure_replaceable(nd->failure);
 }
 
 struct plan_node *pass_plan_nodes(struct pass *p)
@@ -187,7 +191,7 @@ struct plan_node *pass_plan_nodes(struct pass *p)
             .keeps = p->keeps[i],
             .parting = wish_leaves(nd->wish),
             .how = nd->how,
-            .replaceable = replaceable(nd)};
+            .replaceable = replaceable(p, nd)};
         p->replaceable = p->replaceable || out[i].replaceable;
     }
     return out;

@@ -192,7 +192,7 @@ int fleet_machine_undrain(struct fleet *fl, const char *name, struct err *e) MUS
 int fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e) MUST_CHECK;
 
 /* Counts the machines that can serve nodes of this size and priority, and how many of them are free
- * now; 0 and 0 without machines. */
+ * now; 0 and 0 without machines. A machine that its health command has drained can be free. */
 void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
                     int *serving, int *free_now);
 /* Whether a node of such a pool can have `need`, as far as is known. False only if every machine
@@ -200,7 +200,7 @@ void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priorit
  * *most: the largest of each amount among them. */
 bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
                      const struct capacity *need, struct capacity *most);
-/* Counts free machines that serve the pool and had no problem at the last try. */
+/* Counts free machines that serve the pool, are not drained and had no problem at the last try. */
 int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority priority);
 /* The position in a series of picks. It is zeroed at the beginning. Any change of machines, other
  * than claims of the picked machines, makes the position invalid. */
@@ -227,6 +227,8 @@ struct machine_use {
     const char *name, *reason; /* reason: why drained, or NULL */
     bool drained, in_inventory, troubled;
     bool leaves; /* the inventory has dropped it: its node leaves as soon as it is free */
+    /* it was drained by its health command when the node claimed it, and is so still */
+    bool unproved;
 };
 /* False: the machine does not exist. */
 bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out);

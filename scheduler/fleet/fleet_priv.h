@@ -29,6 +29,9 @@ struct machine {
     /* the present inventory does not contain it; `site` is from the last inventory that did */
     bool leaves;
     bool drained;
+    /* a pool claimed it although its health command had failed, and no run has begun since: the
+     * command has not succeeded yet. Not known after a restart */
+    bool unproved;
     /* it is for dedicated pools, but low-priority pools may use it meanwhile */
     bool lends;
     char *reason;        /* why drained */
@@ -106,6 +109,10 @@ void machines_free(struct fleet *fl);
 void machine_text(char **field, const char *text);
 struct machine *machine_find(const struct fleet *fl, int64_t id);
 bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority);
+/* The beginning of the reason of a drain by the health command. The command may undo such a drain;
+ * a person's drains have other reasons. */
+#define HEALTH_DRAIN_PREFIX "health check failed: "
+bool machine_drained_by_health(const struct machine *m);
 /* Records the holder of a machine, or that the node's row was removed. */
 void machine_claim(struct machine *m, int64_t node_id, int64_t pool_id);
 void machine_release(struct fleet *fl, int64_t node_id);

@@ -43,6 +43,7 @@ static int set_drained(struct fleet *fl, struct machine *m, bool drained, const 
     if (st_machine_set_drained(fl->st, m->id, drained, reason, e) != 0)
         return -1;
     m->drained = drained;
+    m->unproved = m->unproved && drained;
     machine_text(&m->reason, drained ? reason : NULL);
     machine_changed(fl, m);
     wake_when_durable(fl->wakes, effect_reread_machines, fl, m->id);

@@ -269,12 +269,16 @@ void inventory_reconcile(void *ctx, int64_t id)
 }
 
 /* After the inventory has changed, wakes everything that depends on machines: the pools that have
- * machines, and all who wait for machines. */
+ * machines and their nodes, and all who wait for machines. */
 static void tell_all(struct fleet *fl)
 {
-    for (size_t i = 0; i < fl->n_machines; i++)
-        if (fl->machines[i]->pool_id != 0)
-            fleet_pool_changed(fl, fl->machines[i]->pool_id);
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        const struct machine *m = fl->machines[i];
+        if (m->pool_id == 0)
+            continue;
+        fleet_pool_changed(fl, m->pool_id);
+        wake(fl->wakes, &woken_node, m->node_id);
+    }
     fleet_capacity_freed(fl, true);
 }
 

@@ -63,10 +63,19 @@ static bool is_wanted(const struct fleet *fl, const struct machine *m)
     return false;
 }
 
+bool machine_drained_by_health(const struct machine *m)
+{
+    return m->drained && m->reason &&
+           strncmp(m->reason, HEALTH_DRAIN_PREFIX, strlen(HEALTH_DRAIN_PREFIX)) == 0;
+}
+
+/* A machine that its health command has drained may be claimed: only then the command runs again.
+ */
 static bool is_free(const struct fleet *fl, const struct machine *m, enum vm_priority priority)
 {
     bool lent = m->lends && priority == VM_LOWPRIORITY;
-    return m->node_id == 0 && !m->drained && !(lent && is_wanted(fl, m));
+    return m->node_id == 0 && (!m->drained || machine_drained_by_health(m)) &&
+           !(lent && is_wanted(fl, m));
 }
 
 static void forget_wish(struct fleet *fl, size_t i)
@@ -117,17 +126,18 @@ int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority 
     int n = 0;
     for (size_t i = 0; i < fl->n_machines; i++) {
         const struct machine *m = fl->machines[i];
-        n += is_free(fl, m, priority) && !m->trouble && machine_serves(m, vm_size, priority);
+        n += is_free(fl, m, priority) && !m->drained && !m->trouble &&
+             machine_serves(m, vm_size, priority);
     }
     return n;
 }
 
 /* The number of classes of free machines, from most promising (0) to lent (last). */
-#define PROMISES 6
+#define PROMISES 8
 static int promise(const struct machine *m, enum vm_priority priority)
 {
     int lent = m->lends && priority == VM_LOWPRIORITY ? PROMISES / 2 : 0;
-    return lent + (m->trouble ? 2 : m->contact_us == 0 ? 1 : 0);
+    return lent + (m->drained ? 3 : m->trouble ? 2 : m->contact_us == 0 ? 1 : 0);
 }
 
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
@@ -166,8 +176,10 @@ void machines_note_claims(struct fleet *fl, const struct node_use *uses, size_t 
 void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id)
 {
     struct machine *m = machine_find(fl, machine_id);
-    if (m)
-        machine_claim(m, node_id, pool_id);
+    if (!m)
+        return;
+    machine_claim(m, node_id, pool_id);
+    m->unproved = m->drained;
 }
 
 bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out)
@@ -179,6 +191,7 @@ bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use
                                     .drained = m->drained,
                                     .in_inventory = m->site && !m->leaves,
                                     .leaves = m->leaves,
+                                    .unproved = m->unproved,
                                     .troubled = m->trouble != NULL};
     return m != NULL;
 }

@@ -2,7 +2,9 @@
  *
  * Watches a node's health while a pool has it, by regular questions to the agent. A full disk
  * closes the node (room.c). A machine's wrong clock and GPU errors are only logged. The health
- * command of the inventory group drains the machine while it fails.
+ * command of the inventory group drains the machine while it fails. A pool that finds no other
+ * machine claims one that the command drained and that was given back, so that the command runs
+ * there again; no run starts before it succeeds.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -19,10 +21,6 @@
 /* The period of questions (s) if the site sets none. */
 #define ASK_S    60
 #define US_PER_S 1000000LL
-
-/* The beginning of the reason of a drain by the health command. The command may undo such a drain;
- * a person's drains have other reasons. */
-#define DRAIN_PREFIX "health check failed: "
 
 /* The most old tasks that are forgotten over one link. Otherwise a machine that keeps reporting
  * ends of tasks, but answers nothing, would fill the daemon's memory with requests. */
@@ -180,11 +178,6 @@ static bool is_due_by_itself(const struct node_rt *rt, const struct node *row)
 
 /* --- the health command of the site ----------------------------------------------------------- */
 
-static bool drained_by_health(const struct machine *m)
-{
-    return m->drained && m->reason && strncmp(m->reason, DRAIN_PREFIX, strlen(DRAIN_PREFIX)) == 0;
-}
-
 static void drain(struct node_rt *rt, const char *why)
 {
     struct machine *m = rt->machine;
@@ -192,8 +185,8 @@ static void drain(struct node_rt *rt, const char *why)
     struct err e = {0};
     arena_init(&a);
     const char *reason =
-        arena_printf(&a, DRAIN_PREFIX "%.*s", (int)jsontext_cut(why, NODE_REASON_MAX), why);
-    bool news = !m->drained || (drained_by_health(m) && strcmp(m->reason, reason) != 0);
+        arena_printf(&a, HEALTH_DRAIN_PREFIX "%.*s", (int)jsontext_cut(why, NODE_REASON_MAX), why);
+    bool news = !m->drained || (machine_drained_by_health(m) && strcmp(m->reason, reason) != 0);
     if (news && fleet_machine_drain(rt->fleet, m->name, reason, &e) != 0)
         LOG_ERROR(rt->fleet->log, "machine.not_drained", LF_STR("machine", m->name),
                   LF_STR("why", e.msg));
@@ -203,7 +196,7 @@ static void drain(struct node_rt *rt, const char *why)
 static void undrain(struct node_rt *rt)
 {
     struct err e = {0};
-    if (drained_by_health(rt->machine) &&
+    if (machine_drained_by_health(rt->machine) &&
         fleet_machine_undrain(rt->fleet, rt->machine->name, &e) != 0)
         LOG_ERROR(rt->fleet->log, "machine.not_undrained", LF_STR("machine", rt->machine->name),
                   LF_STR("why", e.msg));
@@ -339,7 +332,9 @@ void node_watch(struct node_rt *rt)
         return;
     struct node_watch *w = rt->watch;
     int64_t now = wakes_mono(rt->fleet->wakes);
-    if (rt->machine->site->group->health_command && now >= w->command_us)
+    if (!rt->machine->site->group->health_command)
+        undrain(rt); /* a reload has taken the command away that drained the machine */
+    else if (now >= w->command_us)
         run_command(rt);
     if (w->command_us > now)
         wake_by(rt->fleet->wakes, &woken_node, rt->id, w->command_us);

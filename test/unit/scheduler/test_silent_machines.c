@@ -386,3 +386,68 @@ TEST(test_a_health_command_under_way_holds_up_no_preparation)
     assert_false(w->s->fleet->machines[0]->drained);
     free_site(f);
 }
+
+/* --- machines that the health command has drained --------------------------------------------- */
+
+/* m00 has been given back while its health command failed. */
+static int64_t given_back_sick(struct fake_site *f)
+{
+    struct world *w = f->w;
+    f->group.health_command = "fake exit=1";
+    f->group.health_interval_s = 10;
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, w->s->fleet->machines[0]->drained);
+    resize(w, c, 0);
+    WAIT(w, is_empty(w, c));
+    assert_true(w->s->fleet->machines[0]->drained);
+    return c;
+}
+
+MACHINES_TEST(test_a_sick_machine_that_was_given_back_is_used_when_it_is_well, 1)
+{
+    int64_t c = given_back_sick(f);
+    int64_t j = add_job(w, c, "j", JOB("fake run=10"));
+    resize(w, c, 1);
+    WAIT(w, counts(w, c).idle == 1);
+    pass(w, 60 * SECOND);
+    assert_true(w->s->fleet->machines[0]->drained);
+    assert_int_equal(job_state(w, j), EXEC_QUEUED);
+    cluster_says(w, c, "NodeDrained");
+    f->group.health_command = "fake run=10";
+    WAIT(w, job_ended(w, j));
+    assert_false(w->s->fleet->machines[0]->drained);
+}
+
+MACHINES_TEST(test_a_well_machine_takes_the_place_of_a_sick_one, 2)
+{
+    static struct site_group without_command;
+    struct err e;
+    without_command = f->group;
+    f->machines[1].group = &without_command;
+    ok(fleet_machine_drain(sched_fleet(w->s), "m01", "fan", &e), &e);
+    int64_t c = given_back_sick(f);
+    resize(w, c, 1);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_string_equal(machines_of(w, c), "m00 ");
+    ok(fleet_machine_undrain(sched_fleet(w->s), "m01", &e), &e);
+    WAIT(w, strcmp(machines_of(w, c), "m01 ") == 0 && counts(w, c).idle == 1);
+}
+
+MACHINES_TEST(test_a_drain_by_the_health_command_ends_with_the_command, 1)
+{
+    int64_t c = given_back_sick(f);
+    f->group.health_command = NULL;
+    resize(w, c, 1);
+    WAIT(w, counts(w, c).idle == 1 && !w->s->fleet->machines[0]->drained);
+}
+
+MACHINES_TEST(test_what_a_person_drained_is_not_claimed_when_its_command_succeeds, 1)
+{
+    struct err e;
+    int64_t c = given_back_sick(f);
+    ok(fleet_machine_drain(sched_fleet(w->s), "m00", "new fan on Tuesday", &e), &e);
+    f->group.health_command = "fake run=10";
+    resize(w, c, 1);
+    pass(w, 600 * SECOND);
+    assert_true(is_empty(w, c) && w->s->fleet->machines[0]->drained);
+}
