@@ -66,6 +66,7 @@ static void on_node_gone(struct node_tenant *t)
     slot->pending = slot->forgetting = 0;
     if (slot->script)
         script_halt(slot->script);
+    slot_mounts_over(slot); /* whoever has the machine now must not use the run's key */
     wake(run->runs->wakes, &woken_run, run->row.id);
 }
 

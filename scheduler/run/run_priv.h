@@ -307,7 +307,7 @@ void slot_clean(struct run_slot *slot);
 /* Whether its node keeps the run's directory because it contains output: see outputs.h. */
 bool slot_keeps(struct run_slot *slot);
 bool slot_cleaned(const struct run_slot *slot);
-/* Call when the slot's volumes are unmounted. */
+/* Call when the slot's volumes are unmounted, or its node was given up. */
 void slot_mounts_over(struct run_slot *slot);
 
 /* Names of steps in the run's log: for front_text(). */

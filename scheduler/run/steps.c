@@ -586,9 +586,8 @@ void slot_clean(struct run_slot *slot)
 
 void slot_mounts_over(struct run_slot *slot)
 {
-    const struct node_mounts mounts = mounts_of(slot);
     if (slot->run->spec.mounts.n > 0)
-        mounts_over(&mounts);
+        mounts_over(slot->run->runs->fleet, slot->node_name, mounts_owner(slot));
 }
 
 bool slot_cleaned(const struct run_slot *slot)

@@ -270,6 +270,28 @@ def test_a_jobs_own_share_has_a_key_of_its_own(shared, rack):
     assert len(keys_of(site)) == 1
 
 
+@pytest.mark.parametrize("restarted", [False, True], ids=["", "the daemon starts again meanwhile"])
+def test_the_key_of_a_job_whose_machine_is_gone_is_taken_back(shared, rack, restarted):
+    """Nothing is mounted from the daemon by the cluster itself."""
+    site = shared(rack[:1])
+    cluster = site.cluster(nodes=1, nodeSetup={"mountVolumes": {"azureFileShares": []}})
+    site.share("mine")
+    mine = {"mountVolumes": {"azureFileShares": [file_share("mine", "mine")]}, "stdOutErrPathPrefix": "$AZ_BATCHAI_JOB_MOUNT_ROOT/mine"}
+    site.job(cluster, "sleep 1000", **mine).running()
+    (own,) = wait_for(lambda: keys_of(site), what="the job's key")
+    thief = Thief(site, rack[0], owner=own.split(".run-")[1])
+    rack[0].power_off()
+    if restarted:
+        site.daemon.restart()
+    with thief.sftp() as sftp:
+        wait_for(lambda: own not in keys_of(site), 60, what="the key to be taken back")
+        wait_for(lambda: has_ended(sftp), what="the connection to end")
+    with pytest.raises(ConnectionError):
+        thief.sftp()
+    rack[0].start()
+    cluster.wait_steady(1)
+
+
 def test_without_its_rule_a_mount_opens_nobody_elses_account(racked, rack):
     """A cluster was accepted with a key of an account elsewhere. The rule goes, and somebody makes an account of this name."""
     site = racked([group(rack, rack[:1])], shares={"port": free_port()})

@@ -239,10 +239,9 @@ bool mounts_add(const struct node_mounts *m, const struct mount_list *list, stru
     return good;
 }
 
-void mounts_over(const struct node_mounts *m)
+void mounts_over(struct fleet *fl, const char *node, const char *owner)
 {
-    if (m->rt->machine)
-        own_shares_take_back(m->rt->fleet, m->rt->name, m->owner);
+    own_shares_take_back(fl, node, owner);
 }
 
 void mounts_open_shares(const struct node_mounts *m, const struct mount_list *list)

@@ -44,8 +44,9 @@ bool mounts_add(const struct node_mounts *m, const struct mount_list *list, stru
 /* Adds the steps that unmount the volumes of `list`, the last first. A failure of these steps does
  * not end the script. */
 void mounts_remove(const struct node_mounts *m, const struct mount_list *list);
-/* Called when the volumes of `m` are unmounted, or were never mounted: makes their key invalid. */
-void mounts_over(const struct node_mounts *m);
+/* Called when the volumes of `owner` on this node are unmounted, were never mounted, or the node
+ * was given up: makes their key invalid. */
+void mounts_over(struct fleet *fl, const char *node, const char *owner);
 /* Wipes the texts with keys that mounts_add() made. */
 void mounts_wipe(struct mount_secret *secrets);
 

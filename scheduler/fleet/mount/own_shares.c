@@ -121,8 +121,6 @@ static void ask(const struct node_rt *rt, struct own_key *k, const char **folder
     struct fleet *fl = rt->fleet;
     struct arena a;
     arena_init(&a);
-    if (strcmp(k->owner, OWN_SHARES_NODE) == 0)
-        share_server_take_back(fl->cfg.shares, id_of(&a, k->node, ""));
     share_server_give(fl->cfg.shares, id_of(&a, k->node, k->owner), folders, n, on_given, k);
     arena_free(&a);
 }
@@ -199,6 +197,16 @@ void own_shares_take_back(struct fleet *fl, const char *node, const char *owner)
     }
     share_server_take_back(fl->cfg.shares,
                            owner ? id_of(&a, node, owner) : arena_concat(&a, node, "."));
+    arena_free(&a);
+}
+
+void own_shares_end_runs(const struct node_rt *rt)
+{
+    struct arena a;
+    if (!serves(rt))
+        return;
+    arena_init(&a);
+    share_server_take_back(rt->fleet->cfg.shares, id_of(&a, rt->name, ""));
     arena_free(&a);
 }
 

@@ -40,8 +40,10 @@ const struct mount_own *own_shares_plan(const struct node_rt *rt, struct arena *
 /* Frees the key in memory: it was sent, or is not needed any more. */
 void own_shares_forget(struct fleet *fl, const char *node, const char *owner);
 /* Makes the keys of an owner invalid (NULL: all keys of the node). Called when nothing is mounted
- * with them any more. */
+ * with them any more, or the node was given up. */
 void own_shares_take_back(struct fleet *fl, const char *node, const char *owner);
+/* Called when the preparation of a node begins: makes the keys of all its runs invalid. */
+void own_shares_end_runs(const struct node_rt *rt);
 /* Called at the start: removes the keys of nodes that do not exist any more. */
 void own_shares_start(struct fleet *fl);
 void own_shares_free(struct fleet *fl);

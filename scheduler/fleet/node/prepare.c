@@ -549,6 +549,7 @@ void node_prepare(struct node_rt *rt, const struct node *row)
         node_set_text(&rt->account, NULL);
         rt->prep = xcalloc(1, sizeof *rt->prep);
         arena_init(&rt->prep->a);
+        own_shares_end_runs(rt);
         begin(rt, row);
     }
     struct node_prep *prep = rt->prep;
