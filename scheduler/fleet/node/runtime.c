@@ -141,12 +141,47 @@ static bool is_failed_by(const struct node *row, enum node_likeness change)
            (row->state == NODE_UNUSABLE && row->failure == FAIL_NODE_REBOOTING);
 }
 
+/* The name of the machine whose node has this root, although the inventory has another name for it;
+ * NULL: none. */
+static const char *other_name(const struct node_rt *rt)
+{
+    const struct id_map *nodes = &rt->fleet->nodes;
+    bool has_root = *rt->seen.incarnation != '@';
+    for (size_t i = 0; rt->machine && has_root && i < nodes->n; i++) {
+        const struct node_rt *other = nodes->e[i].p;
+        if (other->machine && other->machine != rt->machine && other->seen.incarnation &&
+            strcmp(other->seen.incarnation, rt->seen.incarnation) == 0)
+            return other->machine->name;
+    }
+    return NULL;
+}
+
+/* Two names of one machine, as after a reload that renamed it: only the node of the first may use
+ * it, because the preparation of another would end its runs. */
+static bool is_another_node(struct node_rt *rt)
+{
+    const char *name = other_name(rt);
+    if (!name)
+        return false;
+    struct arena a;
+    arena_init(&a);
+    node_set_text(&rt->seen.incarnation, NULL); /* it is the other node's */
+    node_rt_distrust(rt, arena_printf(&a,
+                                      "this is the machine %s under another name: it can be used "
+                                      "under this name when its node there has left",
+                                      name));
+    arena_free(&a);
+    return true;
+}
+
 /* Compares hello with the row and updates the row. True: the node can be used; false: the node has
  * changed, or the write failed. */
 static bool same_as_row(struct node_rt *rt, const struct node *row)
 {
     if (row->incarnation && strcmp(row->incarnation, rt->seen.incarnation) == 0)
         return true;
+    if (is_another_node(rt))
+        return false;
     enum node_likeness change =
         row->incarnation ? node_compare(row->incarnation, rt->seen.incarnation) : NODE_SAME;
     struct err e = {0};

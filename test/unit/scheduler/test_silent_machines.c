@@ -227,6 +227,25 @@ MACHINES_TEST(test_a_machine_that_left_the_inventory_is_no_node, 1)
     assert_false(fake_runs(machine(f, "m00"), task));
 }
 
+/* A preparation ends all tasks that it does not know, so it must not begin there. */
+MACHINES_TEST(test_a_machine_that_was_given_another_name_goes_on_under_its_first, 2)
+{
+    char task[120];
+    struct fake_node *first = machine(f, "m00"), *second = machine(f, "m01");
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t j = long_job(w, c, task);
+    memcpy(second->incarnation, first->incarnation, sizeof second->incarnation);
+    memcpy(second->boot_id, first->boot_id, sizeof second->boot_id);
+    resize(w, c, 2);
+    WAIT(w, counts(w, c).unusable == 1);
+    cluster_says(w, c, "NodeUnreachable", "this is the machine m00");
+    assert_true(fake_runs(first, task));
+    resize(w, c, 1);
+    WAIT(w, strcmp(machines_of(w, c), "m00 ") == 0);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).attempt, 1);
+}
+
 /* Nobody may use what a task holds that cannot be killed, were it of a job that has gone elsewhere.
  */
 MACHINES_TEST(test_a_stray_task_that_does_not_die_makes_the_node_unusable, 1)
