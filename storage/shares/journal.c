@@ -21,7 +21,8 @@
 
 /* When this many placed files wait, they are synced together. */
 #define SETTLE_AT 256
-/* The most puts that are not settled yet; each has an open file. */
+/* With this many unsettled puts, the journal takes no more; each has an open file. Puts that were
+ * being staged at that moment may still come. */
 #define PUTS_MAX  512
 #define BYTES_MAX ((size_t)(16 * 1024 * 1024))
 
@@ -54,8 +55,6 @@ struct journal *journal_create(const struct journal_config *c)
     j->c.storage_dir = j->storage_dir = xstrdup(c->storage_dir);
     j->boot = boot_id();
     j->timer = loop_timer_create(c->loop, on_time, j);
-    j->next.put = xcalloc(PUTS_MAX, sizeof *j->next.put);
-    j->now.put = xcalloc(PUTS_MAX, sizeof *j->now.put);
     return j;
 }
 
@@ -133,11 +132,19 @@ void journal_leave(struct journal *j, const struct journal_entry *entry)
     is_over(j, entry, true);
 }
 
+static void add(struct round *r, struct placed p)
+{
+    if (r->n == r->cap) {
+        r->cap = r->cap ? r->cap * 2 : SETTLE_AT;
+        r->put = xrealloc(r->put, r->cap * sizeof *r->put);
+    }
+    r->put[r->n++] = p;
+}
+
 void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload)
 {
-    assert(j->next.n < PUTS_MAX);
-    j->next.put[j->next.n++] = (struct placed){upload, *entry};
+    add(&j->next, (struct placed){upload, *entry});
     if (j->now.n > 0)
         return;
     if (j->next.n >= SETTLE_AT || j->stopped) {
@@ -168,15 +175,16 @@ static void on_settled(void *ctx, const struct err *why)
 static void begin_round(struct journal *j)
 {
     struct round r = j->now;
-    struct file_upload *uploads[PUTS_MAX];
     j->now = j->next;
     j->next = r;
+    struct file_upload **uploads = xcalloc(j->now.n, sizeof *uploads);
     for (size_t i = 0; i < j->now.n; i++)
         uploads[i] = j->now.put[i].upload;
     if (j->waits)
         loop_timer_stop(j->timer);
     j->waits = false;
     files_settle(uploads, j->now.n, on_settled, j);
+    free(uploads);
 }
 
 void puts_stop(struct journal *j)

@@ -84,7 +84,8 @@ void journal_end_requests(struct journal *j);
 bool journal_may_happen(const struct journal *j, const struct err *why);
 
 /* Whether the journal accepts `n` more bytes. False: these are too many for one put, too much is
- * not settled yet because the disk is slow, or the journal was stopped. */
+ * not settled yet because the disk is slow, or the journal was stopped. A put counts from
+ * journal_keep() on; one that was accepted before is kept all the same. */
 bool journal_takes(const struct journal *j, size_t n);
 struct journal_entry {
     int64_t id;

@@ -15,9 +15,9 @@ struct placed {
     struct journal_entry entry;
 };
 
-struct round { /* files that are synced together */
-    struct placed *put;
-    size_t n;
+struct round {          /* files that are synced together */
+    struct placed *put; /* owned */
+    size_t n, cap;
 };
 
 struct ended_row {

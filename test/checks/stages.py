@@ -127,6 +127,7 @@ ALIKE = ("scheduler/test_endings", "scheduler/test_large_pool", "scheduler/test_
 UNKNOWN = ("storage/folders/test_change", "storage/folders/test_files", "storage/folders/test_memory",
            "storage/folders/test_settle", "storage/folders/test_threads", "storage/folders/test_upload",
            "storage/folders/test_walk", "storage/folders/test_workers", "storage/shares/test_journal",
+           "storage/shares/test_journal_growth",
            "scheduler/fleet/test_put", "scheduler/front/batch/test_packages")
 # Which programs cannot be executed, valgrind decides by itself.
 EXECS = ("nodeagent-proto/agent/test_plain",)
