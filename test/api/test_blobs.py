@@ -69,6 +69,39 @@ def test_a_large_blob_whose_place_is_taken_while_it_comes_is_there(daemon, conta
     assert {b.name for b in container.list_blobs()} == {name, other}
 
 
+@pytest.mark.parametrize("how, code", [
+    ({"if_none_match": "*"}, "BlobAlreadyExists"),
+    ({}, "LeaseIdMissing"),
+])  # fmt: skip
+def test_a_large_blob_that_was_begun_aside_meets_the_blob_that_came_meanwhile(daemon, container, call, put, how, code):
+    body = b"x" * 300_000
+    assert put("a").status == 201  # so that the file of a/b cannot be in its own place
+    late = TwoParts(daemon.blob, "PUT", f"/{container.container_name}/a/b", len(body), x_ms_blob_type="BlockBlob", **how)
+    assert call("DELETE", "/a").status == 202
+    assert put("a/b", b"small").status == 201
+    leased = call("PUT", "/a/b?comp=lease", x_ms_lease_action="acquire", x_ms_lease_duration="-1")
+    assert leased.status == 201
+    assert late.send(body).code == code
+    got = call("GET", "/a/b")
+    assert (got.body, got.headers["x-ms-lease-state"]) == (b"small", "leased")
+    container.get_blob_client("a/b").delete_blob(lease=leased.headers["x-ms-lease-id"])
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_a_large_blob_that_was_begun_aside_is_the_only_one_of_its_name(daemon, container, call, put, is_made_again):
+    body = b"x" * 300_000
+    assert put("a").status == 201
+    late = TwoParts(daemon.blob, "PUT", f"/{container.container_name}/a/b", len(body), x_ms_blob_type="BlockBlob")
+    assert call("DELETE", "/a").status == 202
+    if is_made_again:
+        assert put("a/b", b"small").status == 201
+    assert late.send(body).status == 201
+    assert call("GET", "/a/b").body == body
+    assert [(b.name, b.size) for b in container.list_blobs()] == [("a/b", len(body))]
+    assert call("DELETE", "/a/b").status == 202
+    assert call("GET", "/a/b").status == 404
+
+
 def test_a_large_blob_whose_place_is_taken_on_another_disk_is_sent_again(daemon, client):
     body = b"x" * 300_000
     with TemporaryDirectory(dir="/dev/shm") as disk:
@@ -82,6 +115,13 @@ def test_a_large_blob_whose_place_is_taken_on_another_disk_is_sent_again(daemon,
         assert (got.status, got.code) == (503, "ServerBusy")
         assert daemon.blob.call("PUT", "/elsewhere/a", body, x_ms_blob_type="BlockBlob").status == 201
         assert daemon.blob.call("GET", "/elsewhere/a").body == body
+        assert daemon.blob.call("PUT", "/elsewhere/c", b"c", x_ms_blob_type="BlockBlob").status == 201
+        late = TwoParts(daemon.blob, "PUT", "/elsewhere/c/d", len(body), x_ms_blob_type="BlockBlob")
+        assert daemon.blob.call("DELETE", "/elsewhere/c").status == 202
+        assert daemon.blob.call("PUT", "/elsewhere/c/d", b"d", x_ms_blob_type="BlockBlob").status == 201
+        got = late.send(body)
+        assert (got.status, got.code) == (503, "ServerBusy")
+        assert daemon.blob.call("GET", "/elsewhere/c/d").body == b"d"
         client.delete_container("elsewhere")
 
 

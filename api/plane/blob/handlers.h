@@ -68,6 +68,7 @@ struct placing {
     const struct file_result *staged; /* the facts of the staged upload; NULL: not staged yet */
     const uint8_t *md5;               /* the MD5 that the bytes must have, or NULL */
     const struct file_facts *was;     /* facts of the file that is there now; NULL: none */
+    bool leaves_aside; /* the upload was opened in the hidden folder, the place is not in it */
     /* Called when the file is staged: sets the members of `item` that depend on the file. The item
      * already has its name. */
     void (*fill)(void *ctx, const struct file_result *f);

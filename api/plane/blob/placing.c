@@ -59,7 +59,7 @@ static void not_placed(struct placing *p, const struct err *why, const struct fi
     if (is_taken && !p->staged && !p->blob->aside) {
         blob_aside(p->r, p->blob);
         begin(p);
-    } else if (f->fault == FILE_LEADS_OUT && p->blob->aside) {
+    } else if (f->fault == FILE_LEADS_OUT && (p->blob->aside || p->leaves_aside)) {
         err_set(&e, ERR_UNAVAILABLE, NULL,
                 "Another request has just put a different blob in the place of this blob's file. "
                 "Send the request again.");

@@ -43,7 +43,23 @@ static struct replied *noted(struct blob_put *p, const struct file_result *f)
     return reply_empty(p->r, 201);
 }
 
-static const struct put_kind put_blob = {fill, noted, put_check, .takes_turns = true};
+/* Checks whether the blob may replace the file at its place (NULL: none). */
+static int check_blob(struct blob_put *p, const struct file_facts *there, struct err *e)
+{
+    if (there && there->is_directory) {
+        if (!p->blob.aside)
+            blob_aside(p->r, &p->blob);
+        there = NULL;
+    }
+    if (item_load(p->r, p->blob.name, &p->blob.item, e) < 0 ||
+        blob_check(p->r, &p->blob, there, e) < 0)
+        return -1;
+    if (!there)
+        blob_without_lease(&p->blob);
+    return plane_check_overwrite(grant_of(p->r), there != NULL, e);
+}
+
+static const struct put_kind put_blob = {fill, noted, check_blob, .takes_turns = true};
 
 static int read_item(struct request *r, enum blob_type type, struct share_item *out, struct err *e)
 {

@@ -242,19 +242,14 @@ static void write_piece(struct blob_put *p)
 
 /* --- looking, opening, checking -------------------------------------------------------------- */
 
-int put_check(struct blob_put *p, const struct file_facts *there, struct err *e)
+/* The upload was opened in the hidden folder because another blob prevented a file of this name.
+ * Since then, the blob got a file of its name: the upload replaces that file. */
+static void leave_aside(struct blob_put *p)
 {
-    if (there && there->is_directory) {
-        if (!p->blob.aside)
-            blob_aside(p->r, &p->blob);
-        there = NULL;
-    }
-    if (item_load(p->r, p->blob.name, &p->blob.item, e) < 0 ||
-        blob_check(p->r, &p->blob, there, e) < 0)
-        return -1;
-    if (!there)
-        blob_without_lease(&p->blob);
-    return plane_check_overwrite(grant_of(p->r), there != NULL, e);
+    p->blob.at = p->named;
+    p->blob.aside = false;
+    p->looks_elsewhere = false;
+    p->leaves_aside = true;
 }
 
 static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
@@ -263,6 +258,8 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
     struct err e;
     if (client_left(p))
         return;
+    if (!why && !f->facts.is_directory && p->named.path && p->blob.aside)
+        leave_aside(p);
     p->has_was = !why && !f->facts.is_directory && !p->looks_elsewhere;
     p->was = f->facts;
     if (why && why->code == ERR_UNAVAILABLE)
@@ -317,12 +314,15 @@ static void check_again(struct blob_put *p)
     }
     if (p->small)
         p->blob = now;
-    if (is_staged(p)) /* staging checks the place too */
+    if (is_staged(p)) { /* staging checks the place too */
         enter(p, PUT_STAGING);
+        return;
+    }
     /* the upload of a large blob was opened for a place, but the blob's file may now be
      * elsewhere */
-    else
-        look(p, now.item.aside ? &now.at : &p->blob.at);
+    if (!now.aside)
+        p->named = now.at;
+    look(p, &now.at);
 }
 
 static void on_turn(void *ctx)
@@ -353,9 +353,9 @@ static void on_staged(void *ctx, const struct err *why, const struct file_result
     p->staged = *f;
     p->has_was = f->existed;
     p->was = f->before;
-    if (put_check(p, f->existed ? &f->before : NULL, &e) < 0)
+    if (p->kind->check(p, f->existed ? &f->before : NULL, &e) < 0)
         fail(p, &e);
-    /* a directory was at the place, so put_check() has chosen another */
+    /* a directory was at the place, so the check has chosen another */
     else if (p->blob.at.path != place)
         begin_again(p);
     else
@@ -505,6 +505,7 @@ static void place_blob(struct blob_put *p)
                                   .staged = p->small ? &p->staged : NULL,
                                   .md5 = md5_of(p),
                                   .was = p->has_was ? &p->was : NULL,
+                                  .leaves_aside = p->leaves_aside,
                                   .fill = fill_in,
                                   .done = on_blob_placed,
                                   .ctx = p};

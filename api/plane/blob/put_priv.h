@@ -50,7 +50,7 @@ struct put_kind {
     /* Makes the reply after the file is in its place. */
     struct replied *(*reply)(struct blob_put *p, const struct file_result *f);
     /* Checks, when the facts of the blob's file are known (NULL: there is none), whether the put
-     * may go on. */
+     * may go on. Of a blob: may choose the hidden folder as its place. */
     int (*check)(struct blob_put *p, const struct file_facts *there, struct err *e);
     bool takes_turns; /* whether the put needs the blob's turn and checks conditions */
 };
@@ -99,12 +99,13 @@ struct blob_put {
     struct file_result staged;  /* the result of staging a small blob */
     struct file_facts was;      /* the file at the blob's place, if any */
     bool has_was, looks_elsewhere;
+    /* set in CHECKING: the place of the blob's name, unless the present file is elsewhere */
+    struct file_place named;
+    bool leaves_aside;          /* opened in the hidden folder, and placed at `named` */
     struct journal_entry entry; /* used in KEEPING and PLACING_KEPT */
     struct placing placing;     /* used in PLACING */
 };
 
-/* Checks whether the blob may replace the file at its place (NULL: none). */
-int put_check(struct blob_put *p, const struct file_facts *there, struct err *e) MUST_CHECK;
 /* Reads the body of the request, and takes over `p`. The caller has allocated `p` with calloc, and
  * set blob, item, kind, is_new and MD5. */
 struct replied *put_start(struct request *r, struct blob_put *p);
