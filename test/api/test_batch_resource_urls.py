@@ -2,9 +2,13 @@
 """Resource files of Azure Batch's tasks from elsewhere: URLs of others, and whole containers."""
 
 import hashlib
+from datetime import datetime, timedelta, timezone
+from urllib.parse import quote
 
 import pytest
+from azure.storage.blob import generate_blob_sas
 from support.batch_store import InputStore
+from support.boxes import Box
 from support.daemon import Daemon
 from support.delegated import delegated
 from support.people import CONTRIBUTOR, Person
@@ -212,6 +216,30 @@ def test_a_blob_that_is_not_there(jobs, store):
 def test_a_container_of_others_that_is_not_there(jobs, others):
     others.trouble["/gone"] = 404
     assert "ContainerNotFound" in failed(jobs, "BlobNotFound", {"storageContainerUrl": f"{others.url}/gone?secret=1"})
+
+
+def test_a_url_of_a_snapshot_gives_the_bytes_of_the_snapshot_alone(jobs, store):
+    box = Box(store.accounts, store.account, "inputs")
+    box.put("s", b"then\n")
+    taken = box.ask("PUT", "s", "?comp=snapshot").headers["x-ms-snapshot"]
+    box.put("s", b"now\n")
+    url, _, query = store.url().partition("?")
+    when = f"snapshot={quote(taken)}"
+    until = datetime.now(timezone.utc) + timedelta(hours=1)
+    alone = generate_blob_sas(store.account, "inputs", "s", snapshot=taken, account_key=box.key, permission="r", expiry=until)
+
+    def resource(query):
+        return {"httpUrl": f"{url}/s?{query}", "filePath": "f"}
+
+    for signed in (query, alone.replace(f"{when}&", "")):
+        assert good(jobs, "/bin/cat f", resource(f"{when}&{signed}")) == "then\n"
+    assert good(jobs, "/bin/cat f", resource(query)) == "now\n"
+    failed(jobs, "BlobAccessDenied", resource(alone.replace(f"{when}&", "")))
+    for other in (taken.replace(taken[:4], "2001"), "soon"):
+        failed(jobs, "BlobNotFound", resource(f"snapshot={quote(other)}&{query}"))
+    assert box.ask("PUT", "s", f"?comp=tier&{when}", x_ms_access_tier="Archive").status == 200
+    assert "archived" in failed(jobs, "BlobDownloadMiscError", resource(f"{when}&{query}"))
+    assert good(jobs, "/bin/cat f", resource(query)) == "now\n"
 
 
 def test_an_identity_reads_the_auto_storage_of_the_account_and_nothing_else(jobs, store, others):

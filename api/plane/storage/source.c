@@ -219,25 +219,10 @@ static int may_read(struct request *r, const struct url_target *t, const char *n
 static int find_item(struct request *r, const struct storage_url *u, struct source *from,
                      struct share_item *out, struct err *e)
 {
-    struct storage *st = azstorage_of(r)->storage;
-    struct blob_snapshot s;
-    const char *when = NULL;
-    int64_t taken_us;
-    for (size_t i = 0; u->kind == SHARE_BLOBS && i < u->n_query; i++)
-        if (strcasecmp(u->query[i].name, "snapshot") == 0)
-            when = u->query[i].value;
-    from->is_snapshot = when != NULL;
-    if (!when)
-        return st_item_get(st, &r->arena, from->share.id, from->path, out, e);
-    int rc = item_time_read(when, &taken_us);
-    if (rc == 0)
-        rc = st_snapshot_get(st, &r->arena, from->share.id, from->path, taken_us, &s, e);
-    else
-        return is_not_there(e, "its URL has a snapshot that is not a valid time");
-    if (rc == 0)
-        return is_not_there(e, "the blob has no such snapshot");
-    *out = s.item;
-    return rc;
+    const struct item_path of = {from->share.id, from->path};
+    int rc =
+        storage_url_item(azstorage_of(r)->storage, &r->arena, u, &of, out, &from->is_snapshot, e);
+    return rc == 0 && from->is_snapshot ? is_not_there(e, "the blob has no such snapshot") : rc;
 }
 
 int source_of(struct request *r, const char *header, const char *needed, struct source *out,

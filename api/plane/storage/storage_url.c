@@ -10,6 +10,7 @@
 
 #include "api/http/url.h"
 #include "api/plane/storage/devstore.h"
+#include "api/plane/storage/items.h"
 #include "api/plane/storage/sas.h"
 #include "api/plane/storage/shared_key.h"
 #include "api/plane/storage/tiers.h"
@@ -252,16 +253,51 @@ bool storage_path_is_file(const char *path)
     return fs_path_is_safe(path) && strcmp(path, ".") != 0;
 }
 
+int storage_url_item(struct storage *st, struct arena *a, const struct storage_url *u,
+                     const struct item_path *of, struct share_item *out, bool *is_snapshot,
+                     struct err *e)
+{
+    struct blob_snapshot s;
+    const char *when = NULL;
+    int64_t taken_us;
+    for (size_t i = 0; u->kind == SHARE_BLOBS && i < u->n_query; i++)
+        if (strcasecmp(u->query[i].name, "snapshot") == 0)
+            when = u->query[i].value;
+    *is_snapshot = when != NULL;
+    if (!when)
+        return st_item_get(st, a, of->share_id, of->path, out, e);
+    if (item_time_read(when, &taken_us) < 0)
+        return 0;
+    int rc = st_snapshot_get(st, a, of->share_id, of->path, taken_us, &s, e);
+    if (rc > 0)
+        *out = s.item;
+    return rc;
+}
+
+/* The file of a snapshot is only its own, and its row has the facts of the blob's file: so an
+ * archived snapshot is refused here, and not when its file is opened. */
+static int refuse_archived(const struct azstorage *z, struct arena *a, const char *subscription,
+                           const struct share_item *i, struct err *e)
+{
+    if (!is_archived(z, a, subscription, i))
+        return 0;
+    return err_set(e, ERR_IO, NULL,
+                   "it is an archived snapshot, which must be rehydrated first (Set Blob Tier)");
+}
+
 /* Finds the bytes of a file or blob that may be read. */
 static int find_bytes(const struct azstorage *z, struct arena *a, const struct url_target *x,
                       const char *path, struct blob_place *out, struct err *e)
 {
     struct share_item item;
+    bool is_snapshot;
     const struct share *share = x->share;
-    int rc = st_item_get(z->storage, a, share->id, path, &item, e);
-    if (rc < 0)
+    const char *subscription = x->account->scope.subscription;
+    int rc = storage_url_item(z->storage, a, x->u, &(struct item_path){share->id, path}, &item,
+                              &is_snapshot, e);
+    if (rc < 0 || (is_snapshot && rc == 1 && refuse_archived(z, a, subscription, &item, e) < 0))
         return -1;
-    if (!(rc == 1 && item.aside) && !storage_path_is_file(path))
+    if (!(rc == 1 && item.aside) && (is_snapshot || !storage_path_is_file(path)))
         return not_there(e);
     *out = (struct blob_place){.archived = NULL};
     if (rc == 1 && item.aside)
@@ -269,7 +305,7 @@ static int find_bytes(const struct azstorage *z, struct arena *a, const struct u
     else
         out->at = (struct file_place){
             share_folder(a, z->storage_dir, share->account, x->u->kind, share->name), path};
-    if (rc == 1 && is_archived(z, a, x->account->scope.subscription, &item)) {
+    if (rc == 1 && is_archived(z, a, subscription, &item)) {
         struct archived_blob *found = arena_alloc(a, sizeof *found);
         *found = archived_of(&item);
         out->archived = found;

@@ -48,6 +48,16 @@ struct data_place url_target_place(const struct url_target *t);
 bool storage_url_is_signed(struct storage *st, struct arena *a, const struct url_target *t,
                            const struct sas *s, bool dev, struct err *e);
 
+struct item_path { /* of a file or blob */
+    int64_t share_id;
+    const char *path;
+};
+/* Finds the row of the file or blob, or of the snapshot that the URL names. 0: there is no row; a
+ * blob without a row may have a file, a snapshot does not exist. */
+int storage_url_item(struct storage *st, struct arena *a, const struct storage_url *u,
+                     const struct item_path *of, struct share_item *out, bool *is_snapshot,
+                     struct err *e) MUST_CHECK;
+
 /* Finds the blob that a URL names, for a reader who has nothing but the URL: it is signed, or its
  * container is public. 1: *out is the blob; 0: the account is not of this daemon; -1:
  * ERR_FILE_NOT_FOUND, or ERR_FORBIDDEN: the blob may not be read. Messages contain no
