@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Azure Files: files that are copied or renamed, and who may."""
 
+import hashlib
+import threading
+from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
-from itertools import count
+from itertools import count, cycle
 
 import pytest
 from azure.storage.blob import generate_container_sas
@@ -228,6 +231,11 @@ def slow(client, folder):
     share.delete_share()
 
 
+def md5_of(size):
+    """Of so many zeros."""
+    return b64encode(hashlib.md5(bytes(size)).digest()).decode()
+
+
 def test_a_copy_into_a_share_that_goes_is_not_in_the_next_one(client, slow, daemon):
     client.create_share("short")
     slow.stop()
@@ -241,6 +249,49 @@ def test_a_copy_into_a_share_that_goes_is_not_in_the_next_one(client, slow, daem
     assert (got.status, got.code) == (404, "ShareNotFound")
     assert daemon.file.call("HEAD", "/short/f").status == 404
     client.delete_share("short")
+
+
+def test_a_copy_has_the_notes_of_the_bytes_that_it_copies(share, call, slow, daemon):
+    """Its source is created anew while the copy waits for the share of its target."""
+
+    def create(size, version):
+        notes = {"x_ms_content_md5": md5_of(size), "x_ms_meta_v": version}
+        return call("PUT", "/a", x_ms_type="file", x_ms_content_length=str(size), **notes)
+
+    assert create(1, "old").status == 201
+    slow.stop()
+    with ThreadPoolExecutor(1) as pool:
+        source = f"{daemon.file.url}/{share.share_name}/a"
+        copied = arrives(daemon, lambda: pool.submit(daemon.file.call, "PUT", "/slow/copy", x_ms_copy_source=source))
+        assert create(2, "new").status == 201
+        slow.go_on()
+        assert copied.result().status == 202
+    shown = daemon.file.call("HEAD", "/slow/copy").headers
+    assert (shown["Content-Length"], shown["x-ms-meta-v"], shown["Content-MD5"]) == ("2", "new", md5_of(2))
+
+
+def test_a_copy_of_a_file_beside_its_creations_has_no_md5_of_other_bytes(share, call, slow, daemon):
+    """Its target is in a share where each step takes a while."""
+    source = f"{daemon.file.url}/{share.share_name}/a"
+    over = threading.Event()
+
+    def create():
+        for size in cycle((1000, 2000)):
+            call("PUT", "/a", x_ms_type="file", x_ms_content_length=str(size), x_ms_content_md5=md5_of(size))
+            if over.is_set():
+                return
+
+    assert call("PUT", "/a", x_ms_type="file", x_ms_content_length="1").status == 201
+    with ThreadPoolExecutor(1) as pool:
+        creator = pool.submit(create)
+        try:
+            for _ in range(60):
+                assert daemon.file.call("PUT", "/slow/copy", x_ms_copy_source=source).status == 202
+                shown = daemon.file.call("HEAD", "/slow/copy").headers
+                assert shown.get("Content-MD5") in (None, md5_of(int(shown["Content-Length"])))
+        finally:
+            over.set()
+            creator.result()
 
 
 def test_a_lease_that_is_acquired_during_a_copy_stays(share, call, slow, daemon):

@@ -16,10 +16,20 @@
 
 /* --- copies --------------------------------------------------------------------------------- */
 
+/* How often a copy whose source is changed meanwhile begins again. */
+#define TRIES 3
+
+/* If another request changes the source meanwhile, the copy ends its own turn, reads the source's
+ * row and facts in the source's turn, and begins again. It never holds both turns, so two files
+ * that are copied to each other cannot deadlock. */
 struct copying {
     struct azplacing placing; /* must be the first member */
     struct source from;
     struct file_facts source; /* facts of the source */
+    bool source_is_known;     /* row and facts were read in the source's turn */
+    uint64_t since;           /* turns_now() before the source's row was read */
+    int tries;
+    struct turn turn; /* the source's turn */
     char id[GUID_SIZE];
 };
 
@@ -58,13 +68,33 @@ static void say_copy(struct azplacing *p, const struct file_facts *f)
     p->item.copy = copy_text(p->r, copying_of(p)->id, f->size);
 }
 
+static struct file_place source_place(const struct copying *c)
+{
+    return (struct file_place){c->from.folder, c->from.path};
+}
+
+static bool begin_again(struct copying *c);
+
+/* All bytes are copied; the source's facts of now show whether it was changed meanwhile. */
+static void on_looked_again(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copying *c = ctx;
+    bool same = c->from.is_snapshot || (!why && item_same_file(&f->facts, &c->source));
+    if (!same && begin_again(c))
+        return;
+    if (!same)
+        c->placing.item.md5 = NULL;
+    azplacing_place(&c->placing);
+}
+
 static void on_copied(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct copying *c = ctx;
+    const struct file_place from = source_place(c);
     if (why)
         fail_source(c, why, f->fault);
     else
-        azplacing_place(&c->placing);
+        files_facts(azstorage_of(c->placing.r)->files, &from, on_looked_again, c);
 }
 
 static void copy_all(struct azplacing *p)
@@ -74,27 +104,85 @@ static void copy_all(struct azplacing *p)
     upload_copy(p->upload, c->from.folder, &all, 1, on_copied, c);
 }
 
-static void on_copy_source(void *ctx, const struct err *why, const struct file_result *f)
+/* Stores the facts of the source. False: there is no source file, and the request has failed. */
+static bool take_source(struct copying *c, const struct err *why, const struct file_result *f)
 {
-    struct copying *c = ctx;
-    struct err e;
     if (why || f->facts.is_directory) {
         fail_source(c, why ? why : &(struct err){.code = ERR_FILE_NOT_FOUND},
                     why ? f->fault : FILE_IS_DIRECTORY);
-        return;
+        return false;
     }
     c->source = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
+    return true;
+}
+
+static void copy_it(struct copying *c)
+{
+    struct err e;
     if (source_check_online(c->placing.r, &c->from, &c->source, &e) < 0 || read_copy(c, &e) < 0)
         azplacing_fail(&c->placing, &e);
     else
         azplacing_upload(&c->placing, 0, copy_all);
 }
 
+static void on_source_in_turn(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copying *c = ctx;
+    turn_end(azstorage_of(c->placing.r)->turns, &c->turn);
+    if (!take_source(c, why, f))
+        return;
+    c->source_is_known = true;
+    azplacing_again(&c->placing);
+}
+
+static void on_source_turn(void *ctx)
+{
+    struct copying *c = ctx;
+    struct request *r = c->placing.r;
+    struct err e;
+    c->since = turns_now(azstorage_of(r)->turns);
+    if (source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0) {
+        turn_end(azstorage_of(r)->turns, &c->turn);
+        azplacing_fail(&c->placing, &e);
+        return;
+    }
+    const struct file_place from = source_place(c);
+    files_facts(azstorage_of(r)->files, &from, on_source_in_turn, c);
+}
+
+/* False: no request has changed the source, but perhaps a job; or there were too many tries. */
+static bool begin_again(struct copying *c)
+{
+    struct write_turns *turns = azstorage_of(c->placing.r)->turns;
+    if (!turn_was_had(turns, c->from.share.id, c->from.name, c->since) || c->tries == TRIES)
+        return false;
+    c->tries++;
+    azplacing_leave(&c->placing);
+    c->turn = (struct turn){
+        .share_id = c->from.share.id, .path = c->from.name, .go = on_source_turn, .ctx = c};
+    turn_want(turns, &c->turn);
+    return true;
+}
+
+static void on_copy_source(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct copying *c = ctx;
+    bool hangs = why && why->code == ERR_UNAVAILABLE;
+    bool torn = !hangs && source_is_torn(c->placing.r, &c->from, why ? NULL : &f->facts, c->since);
+    if (torn && begin_again(c))
+        return;
+    if (take_source(c, why, f))
+        copy_it(c);
+}
+
 static void copy(struct azplacing *p)
 {
     struct copying *c = copying_of(p);
-    const struct file_place from = {c->from.folder, c->from.path};
-    files_facts(azstorage_of(p->r)->files, &from, on_copy_source, c);
+    const struct file_place from = source_place(c);
+    if (c->source_is_known)
+        copy_it(c);
+    else
+        files_facts(azstorage_of(p->r)->files, &from, on_copy_source, c);
 }
 
 static void copied(struct azplacing *p, const struct file_facts *f)
@@ -110,7 +198,8 @@ struct replied *azfile_copy(struct request *r)
 {
     struct err e;
     struct copying *c = arena_alloc(&r->arena, sizeof *c);
-    *c = (struct copying){.placing = {.ready = copy, .fill = say_copy, .done = copied}};
+    *c = (struct copying){.placing = {.ready = copy, .fill = say_copy, .done = copied},
+                          .since = turns_now(azstorage_of(r)->turns)};
     if (azfile_of(r, &c->placing.at, &e) < 0 ||
         source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0)
         return reply_err(r, &e);

@@ -96,6 +96,10 @@ struct azplacing {
     struct journal_entry entry;
 };
 struct replied *azplacing_begin(struct azplacing *p, struct request *r);
+/* Ends the file's turn, and the upload, from `ready` on; then azplacing_again() begins with the
+ * turn, or azplacing_fail() ends. */
+void azplacing_leave(struct azplacing *p);
+void azplacing_again(struct azplacing *p);
 /* Begins an upload of `size` zeros, which take no disk space, and continues with `begun`. */
 void azplacing_upload(struct azplacing *p, uint64_t size, void (*begun)(struct azplacing *p));
 /* The upload has all bytes: puts the file in its place. */

@@ -76,12 +76,25 @@ struct replied *azplacing_begin(struct azplacing *p, struct request *r)
 {
     struct replied *token = reply_later(r);
     p->r = r;
+    request_keep(r, p, placing_gone);
+    azplacing_again(p);
+    return token;
+}
+
+void azplacing_leave(struct azplacing *p)
+{
+    if (p->upload)
+        upload_end(p->upload);
+    p->upload = NULL;
+    turn_end(azstorage_of(p->r)->turns, &p->turn);
+}
+
+void azplacing_again(struct azplacing *p)
+{
     p->mtime_ns = FILES_TIME_KEPT;
     p->turn = (struct turn){
-        .share_id = grant_of(r)->share.id, .path = p->at.path, .go = on_turn, .ctx = p};
-    request_keep(r, p, placing_gone);
-    turn_want(azstorage_of(r)->turns, &p->turn);
-    return token;
+        .share_id = grant_of(p->r)->share.id, .path = p->at.path, .go = on_turn, .ctx = p};
+    turn_want(azstorage_of(p->r)->turns, &p->turn);
 }
 
 /* --- its file --------------------------------------------------------------------------------- */
