@@ -256,6 +256,35 @@ void above_leave(struct above *a)
 
 /* --- directories ------------------------------------------------------------------------------ */
 
+int place_open_nearest(const char *share, const char *path, bool *is_above)
+{
+    char *above = xstrdup(path), *slash;
+    int fd, tries = 0;
+    do {
+        slash = strrchr(above, '/');
+        *(slash ? slash : above) = '\0';
+        fd = fs_open_beneath(share, above, O_RDONLY | O_DIRECTORY);
+        tries++;
+    } while (fd < 0 && errno == ENOENT && *above);
+    *is_above = tries == 1;
+    int error = errno;
+    free(above);
+    errno = error;
+    return fd;
+}
+
+bool place_was_removed(int dir)
+{
+    static const struct timespec moment = {.tv_nsec = 1000000};
+    struct stat st;
+    int error = errno;
+    bool removed = fstat(dir, &st) == 0 && st.st_nlink == 0;
+    if (removed)
+        nanosleep(&moment, NULL);
+    errno = error;
+    return removed;
+}
+
 int place_make_directory(int dir, const char *name, const struct new_directory *how)
 {
     if (mkdirat(dir, name, how->mode) < 0)

@@ -44,6 +44,12 @@ struct above {
 enum file_fault above_enter(const char *share, const char *path, struct above *out);
 void above_leave(struct above *a);
 
+/* Opens the parent directory (*is_above), or its nearest existing ancestor. -1: see errno. */
+int place_open_nearest(const char *share, const char *path, bool *is_above);
+/* Whether an open directory was removed. Then waits a moment first, because until the removal has
+ * ended the kernel still finds the directory by its name. Keeps errno. */
+bool place_was_removed(int dir);
+
 struct new_directory {
     mode_t mode;     /* whatever the umask is */
     int64_t time_ns; /* the mtime for the file, and for the parent directory; or FILES_TIME_KEPT */

@@ -26,6 +26,8 @@
 /* Written bytes are sent to the disk in windows of this size, at most two at a time. So the last
  * sync is short, and workers do not seem to hang in it. */
 #define WINDOW (8 * 1024 * 1024)
+/* How often the directory is opened, or made, that another request removes meanwhile. */
+#define TRIES 10
 
 struct unfinished *unfinished_new(const struct files_upload *what, bool sync, int64_t time_ns)
 {
@@ -94,24 +96,6 @@ static enum file_fault failed(struct unfinished *u, enum file_fault fault)
 }
 
 /* --- beginning -------------------------------------------------------------------------------- */
-
-/* Opens the parent directory, or its nearest existing ancestor. */
-static int open_nearest(const struct unfinished *u, bool *is_above)
-{
-    char *above = xstrdup(u->path), *slash;
-    int fd, tries = 0;
-    do {
-        slash = strrchr(above, '/');
-        *(slash ? slash : above) = '\0';
-        fd = fs_open_beneath(u->share, above, O_RDONLY | O_DIRECTORY);
-        tries++;
-    } while (fd < 0 && errno == ENOENT && *above);
-    *is_above = tries == 1;
-    int error = errno;
-    free(above);
-    errno = error;
-    return fd;
-}
 
 static bool is_same_mount(int a, int b)
 {
@@ -192,15 +176,28 @@ static int begin_with_zeros(struct unfinished *u)
     return u->zeros > 0 ? ftruncate(u->fd, (off_t)u->zeros) : 0;
 }
 
+/* Opens the file near its place; *dir: the directory, or -1. */
+static int open_near(struct unfinished *u, int *dir, bool *is_above)
+{
+    for (int i = 1;; i++) {
+        *dir = place_open_nearest(u->share, u->path, is_above);
+        if (*dir < 0 || open_new(u, *dir) >= 0)
+            return *dir;
+        if (i == TRIES || u->dir >= 0 || !place_was_removed(*dir))
+            return -1;
+        close(*dir);
+    }
+}
+
 enum file_fault unfinished_begin(struct unfinished *u)
 {
     if (!*u->path || !place_is_good(u->path))
         return failed(u, FILE_BAD_NAME);
     bool is_above;
-    int dir = open_nearest(u, &is_above);
+    int dir, rc = open_near(u, &dir, &is_above);
     if (dir < 0)
         return failed(u, errno == ENOTDIR ? FILE_PARENT_MISSING : fault_of(errno));
-    if (open_new(u, dir) < 0 || fchmod(u->fd, u->mode) < 0 || begin_with_zeros(u) < 0)
+    if (rc < 0 || fchmod(u->fd, u->mode) < 0 || begin_with_zeros(u) < 0)
         failed(u, fault_of(errno));
     if (is_above && !u->fault && u->is_brief && (u->later || !u->sync))
         u->above = dir; /* so the directory need not be opened once more */
@@ -466,29 +463,35 @@ static const char *name_of(const struct unfinished *u)
     return slash ? slash + 1 : u->path;
 }
 
-static enum file_fault into_directory(struct unfinished *u, bool *existed)
+static enum file_fault into_made(struct unfinished *u, const char *above, bool *existed)
 {
-    /* Tries the directory that unfinished_begin() opened. If it was removed since, it is made again
-     * below. */
-    if (u->above >= 0 && !u->sync) {
-        enum file_fault fault = into_place(u, u->above, name_of(u), existed);
-        if (fault != FILE_MISSING)
-            return fault;
-    }
-    char *above = fs_folder(u->path);
-    bool is_below = strchr(u->path, '/') != NULL;
     const struct new_directory how = {u->directory_mode, u->time_ns};
-    int dir = place_make_directories(u->share, is_below ? above : "", &how, u->sync);
-    int error = errno;
-    free(above);
-    errno = error;
+    int dir = place_make_directories(u->share, above, &how, u->sync);
     if (dir < 0)
         return errno == ENOTDIR ? FILE_PARENT_MISSING : fault_of(errno);
     enum file_fault fault = into_place(u, dir, name_of(u), existed);
     if (!fault && u->sync)
         fault = fault_of(errno = place_sync_directory(dir));
-    error = errno;
+    int error = errno;
+    if (fault == FILE_MISSING)
+        place_was_removed(dir);
     close(dir);
+    errno = error;
+    return fault;
+}
+
+static enum file_fault into_directory(struct unfinished *u, bool *existed)
+{
+    enum file_fault fault = FILE_MISSING;
+    /* Tries the directory that unfinished_begin() opened. If it was removed since, it is made again
+     * below. */
+    if (u->above >= 0 && !u->sync)
+        fault = into_place(u, u->above, name_of(u), existed);
+    char *above = strchr(u->path, '/') ? fs_folder(u->path) : xstrdup("");
+    for (int i = 0; i < TRIES && fault == FILE_MISSING; i++)
+        fault = into_made(u, above, existed);
+    int error = errno;
+    free(above);
     errno = error;
     return fault;
 }

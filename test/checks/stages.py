@@ -126,9 +126,9 @@ ALIKE = ("scheduler/test_endings", "scheduler/test_large_pool", "scheduler/test_
 # They open files by openat2(), which valgrind does not know.
 UNKNOWN = ("storage/folders/test_change", "storage/folders/test_files", "storage/folders/test_memory",
            "storage/folders/test_settle", "storage/folders/test_threads", "storage/folders/test_upload",
-           "storage/folders/test_walk", "storage/folders/test_workers", "storage/shares/test_journal",
-           "storage/shares/test_journal_growth",
-           "scheduler/fleet/test_put", "scheduler/front/batch/test_packages")
+           "storage/folders/test_vanishing", "storage/folders/test_walk", "storage/folders/test_workers",
+           "storage/shares/test_journal", "storage/shares/test_journal_growth", "scheduler/fleet/test_put",
+           "scheduler/front/batch/test_packages")
 # Which programs cannot be executed, valgrind decides by itself.
 EXECS = ("nodeagent-proto/agent/test_plain",)
 NOT_BY_VALGRIND = (*WAITS, *ALIKE, *UNKNOWN, *EXECS)
