@@ -38,6 +38,7 @@ struct unfinished *unfinished_new(const struct files_upload *what, bool sync, in
                              .mode = what->mode,
                              .directory_mode = what->directory_mode,
                              .is_new = what->is_new,
+                             .in_there = what->in_there,
                              .wants_md5 = what->wants_md5,
                              .has_crc64 = what->has_crc64,
                              .wants_crc64 = what->has_crc64 || what->wants_crc64,
@@ -463,12 +464,19 @@ static const char *name_of(const struct unfinished *u)
     return slash ? slash + 1 : u->path;
 }
 
-static enum file_fault into_made(struct unfinished *u, const char *above, bool *existed)
+static int open_parent(const struct unfinished *u, const char *above)
 {
     const struct new_directory how = {u->directory_mode, u->time_ns};
-    int dir = place_make_directories(u->share, above, &how, u->sync);
+    return u->in_there ? fs_open_beneath(u->share, above, O_RDONLY | O_DIRECTORY)
+                       : place_make_directories(u->share, above, &how, u->sync);
+}
+
+static enum file_fault into_parent(struct unfinished *u, const char *above, bool *existed)
+{
+    int dir = open_parent(u, above);
     if (dir < 0)
-        return errno == ENOTDIR ? FILE_PARENT_MISSING : fault_of(errno);
+        return errno == ENOTDIR || (u->in_there && errno == ENOENT) ? FILE_PARENT_MISSING
+                                                                    : fault_of(errno);
     enum file_fault fault = into_place(u, dir, name_of(u), existed);
     if (!fault && u->sync)
         fault = fault_of(errno = place_sync_directory(dir));
@@ -489,7 +497,7 @@ static enum file_fault into_directory(struct unfinished *u, bool *existed)
         fault = into_place(u, u->above, name_of(u), existed);
     char *above = strchr(u->path, '/') ? fs_folder(u->path) : xstrdup("");
     for (int i = 0; i < TRIES && fault == FILE_MISSING; i++)
-        fault = into_made(u, above, existed);
+        fault = into_parent(u, above, existed);
     int error = errno;
     free(above);
     errno = error;

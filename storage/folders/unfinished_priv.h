@@ -16,7 +16,7 @@ struct unfinished {
     mode_t mode, directory_mode;
     bool has_crc64, wants_crc64;
     uint64_t crc64_wanted, crc64;
-    bool is_new, wants_md5, sync;
+    bool is_new, in_there, wants_md5, sync;
     /* its sync is requested to come later; from unfinished_begin() on: it does come later */
     bool later;
     bool is_staged; /* its time was reported to the caller */

@@ -9,9 +9,10 @@
  *   files_upload() -> upload_write(), upload_copy() ... -> upload_finish() -> upload_end()
  *                                                    \-> upload_end(): given up
  *
- * upload_finish() makes missing directories above the file. Bytes go to the disk while they arrive,
- * and are hashed on the worker. One call at a time for each upload; after a fault all further calls
- * fail with it too, and after FILE_UNAVAILABLE only upload_end() is allowed.
+ * upload_finish() makes missing directories above the file, unless `in_there` is set. Bytes go to
+ * the disk while they arrive, and are hashed on the worker. One call at a time for each upload;
+ * after a fault all further calls fail with it too, and after FILE_UNAVAILABLE only upload_end() is
+ * allowed.
  */
 #ifndef STORAGE_FOLDERS_UPLOAD_H
 #define STORAGE_FOLDERS_UPLOAD_H
@@ -24,6 +25,7 @@ struct files_upload {
     struct file_place at;
     const char *beside; /* a folder of the daemon, not of clients, for unfinished files; or NULL */
     mode_t mode, directory_mode; /* exact modes of new files, whatever the umask */
+    bool in_there;               /* make no directories: fail with FILE_PARENT_MISSING at the end */
     bool is_new;                 /* fail with FILE_IS_FILE if the target exists at the end */
     bool wants_md5;
     bool wants_crc64;

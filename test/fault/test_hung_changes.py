@@ -124,6 +124,30 @@ def test_a_directory_that_is_made_while_another_of_the_name_goes_keeps_its_notes
     assert meta(d, path) == (200, "new")
 
 
+@pytest.mark.parametrize("by", ["a request", "a job"])
+@pytest.mark.parametrize("made", ["created", "copied"])
+def test_a_directory_that_goes_while_a_file_is_made_in_it_does_not_come_back(d, loser, by, made):
+    other = d.file.call("PUT", "/share/other", x_ms_type="file", x_ms_content_length="1")
+    assert (other.status, d.file.call("PUT", "/share/d?restype=directory").status) == (201, 201)
+    directory = d.folder / "files/share/d"
+    headers = {
+        "created": {"x_ms_type": "file", "x_ms_content_length": "1"},
+        "copied": {"x_ms_copy_source": f"{d.file.url}/share/other"},
+    }[made]
+    with ThreadPoolExecutor(2) as pool:
+        with loser.held():
+            making = pool.submit(d.file.call, "PUT", "/share/d/f", **headers)
+            wait_for(lambda: loser.waits, what="the commit")
+            if by == "a job":
+                directory.rename(directory.with_name("e"))
+            else:
+                going = pool.submit(d.file.call, "DELETE", "/share/d?restype=directory")
+                wait_for(lambda: not directory.exists(), what="the directory to go")
+        assert (making.result().status, making.result().code) == (404, "ParentNotFound")
+        assert by == "a job" or going.result().status == 202
+    assert d.file.call("HEAD", "/share/d?restype=directory").status == 404
+
+
 def test_a_change_that_a_stopping_daemon_abandons_is_completed_by_the_next(d, loser):
     """Its file is placed, but the sync of the folder takes too long for the stop."""
     look = shown(d, "BlockBlob")

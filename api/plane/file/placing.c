@@ -116,6 +116,7 @@ void azplacing_upload(struct azplacing *p, uint64_t size, void (*begun)(struct a
                                     .beside = azstorage_of(p->r)->storage_dir,
                                     .mode = 0666,
                                     .directory_mode = 0777,
+                                    .in_there = true,
                                     .is_new = !grant_has(grant_of(p->r), 'w'),
                                     .zeros = size,
                                     .has_time = p->mtime_ns != FILES_TIME_KEPT,
