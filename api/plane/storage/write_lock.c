@@ -3,6 +3,9 @@
  * A table of buckets by share and path. An entry exists while a request holds the turn of a path,
  * and contains the queue of waiting requests; turn_end() gives the turn to the first of them. This
  * file owns the entries; requests own their struct turn. On the loop's thread.
+ *
+ * A request may fail, and end its turn, as soon as it gets the turn, and so may all that wait
+ * behind it. Therefore only the outermost turn_end() starts requests, one after the other.
  */
 #include "api/plane/storage/write_lock.h"
 
@@ -27,6 +30,8 @@ struct write_turns {
     struct holder *bucket[BUCKETS];
     uint64_t ended[BUCKETS]; /* for each bucket, the value of `now` when its last turn ended */
     uint64_t now;            /* number of turns that have ended */
+    struct turn *ready;      /* have got the turn, and are to be started */
+    struct turn **ready_end; /* NULL: no turn_end() is starting requests */
 };
 
 struct write_turns *turns_create(void)
@@ -70,6 +75,32 @@ void turn_want(struct write_turns *t, struct turn *w)
     w->go(w->ctx);
 }
 
+static void start_ready(struct write_turns *t)
+{
+    while (t->ready) {
+        struct turn *w = t->ready;
+        t->ready = w->next;
+        if (!t->ready)
+            t->ready_end = &t->ready;
+        w->go(w->ctx);
+    }
+}
+
+/* Starts the request, if no other call is starting requests; that call will start it, too. */
+static void start(struct write_turns *t, struct turn *w)
+{
+    bool is_outermost = !t->ready_end;
+    if (is_outermost)
+        t->ready_end = &t->ready;
+    w->next = NULL;
+    *t->ready_end = w;
+    t->ready_end = &w->next;
+    if (is_outermost) {
+        start_ready(t);
+        t->ready_end = NULL;
+    }
+}
+
 void turn_end(struct write_turns *t, struct turn *w)
 {
     if (!w->is_held)
@@ -89,7 +120,7 @@ void turn_end(struct write_turns *t, struct turn *w)
     if (!h->first)
         h->end = &h->first;
     next->is_held = true;
-    next->go(next->ctx);
+    start(t, next);
 }
 
 void turn_finish(struct request *r, struct replied *done, struct turn *w)

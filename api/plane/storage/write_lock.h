@@ -23,7 +23,7 @@ struct turn {
     struct turn *next; /* the next request that waits */
     int64_t share_id;
     const char *path;      /* borrowed until turn_end() */
-    void (*go)(void *ctx); /* called once, perhaps inside turn_want() */
+    void (*go)(void *ctx); /* called once, perhaps inside turn_want() or turn_end() */
     void *ctx;
     bool is_held; /* from `go` to turn_end() */
 };
