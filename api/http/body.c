@@ -174,16 +174,26 @@ static void note(const struct request *r, size_t n)
         connection_reads(r->connection, n, wanted);
 }
 
-void body_begin(struct request *r)
+/* The length in the head; 0: the head has none. */
+static unsigned long long length_of(const struct request *r)
 {
     const char *length = request_header(r, "Content-Length");
-    unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
-    if (!r->early.code && (r->route->flags & ROUTE_KEPT) && n > longest(r))
-        too_large(r);
-    /* If the client waits with its body (Expect), or the body is longer than BODY_DISCARD_MAX, the
-     * error is sent now and the connection closed; otherwise it is sent after the body. */
-    if (r->early.code && (n > BODY_DISCARD_MAX || request_header(r, "Expect")))
+    return length ? strtoull(length, NULL, 10) : 0;
+}
+
+bool body_hang_up(struct request *r)
+{
+    if (length_of(r) > BODY_DISCARD_MAX || request_header(r, "Expect"))
         r->hang_up = true;
+    return r->hang_up;
+}
+
+void body_begin(struct request *r)
+{
+    if (!r->early.code && (r->route->flags & ROUTE_KEPT) && length_of(r) > longest(r))
+        too_large(r);
+    if (r->early.code)
+        body_hang_up(r);
     if (!r->hang_up && request_has_body(r))
         note(r, 0);
 }
@@ -236,6 +246,15 @@ void body_hurry(struct api *api)
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
+/* Whether so many bytes were discarded that the connection ends. Not for a stream that its handler
+ * has accepted and then answered: its sender may send any number of bytes, and libmicrohttpd sends
+ * the reply only after the body. */
+static bool is_enough(const struct request *r)
+{
+    bool accepted = !r->early.code && (r->route->flags & ROUTE_STREAM) && !is_open(r);
+    return !accepted && r->discarded > BODY_DISCARD_MAX;
+}
+
 int body_take(struct request *r, const char *data, size_t *size)
 {
     size_t n = *size;
@@ -259,5 +278,5 @@ int body_take(struct request *r, const char *data, size_t *size)
     }
     note(r, n);
     r->discarded += n;
-    return r->discarded > BODY_DISCARD_MAX ? -1 : 0;
+    return is_enough(r) ? -1 : 0;
 }

@@ -7,7 +7,7 @@
  *
  * The handler of a ROUTE_STREAM is called after the request's head was accepted, and returns
  * request_stream(). It replies with request_finish(), after end() or earlier; later bytes of the
- * body are discarded.
+ * body are discarded, any number of them.
  */
 #ifndef API_HTTP_BODY_H
 #define API_HTTP_BODY_H

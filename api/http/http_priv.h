@@ -84,6 +84,10 @@ const struct served *served_named(const struct api_config *c, const char *host, 
 void find_service_of_host(struct request *r);
 /* body.c: checks the headers of the body, after the route was found. */
 void body_begin(struct request *r);
+/* Call it when a reply is prepared before the body. True: the reply is to be sent now and the
+ * connection closed, because the client waits with its body (Expect), or the body is longer than
+ * BODY_DISCARD_MAX. False: the reply is sent after the body. */
+bool body_hang_up(struct request *r);
 /* Takes the next bytes of a body; sets *size to the number of bytes not taken. -1: the connection
  * must be closed. */
 int body_take(struct request *r, const char *data, size_t *size) MUST_CHECK;

@@ -235,7 +235,7 @@ static enum MHD_Result wait_for(struct request *r)
     return MHD_YES;
 }
 
-/* Called when the body is complete. */
+/* Called when the body is complete, or when a handler that streams has replied to its head. */
 static enum MHD_Result respond(struct request *r)
 {
     if (!r->early.code && router_still_may(r, &r->early) == 0)
@@ -264,8 +264,8 @@ static struct connection *connection_of(struct MHD_Connection *conn)
     return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* Called when the head has been read. If an error reply is sent here, before the body, the
- * connection is closed after it. */
+/* Called when the head has been read. If a reply is sent here, before the body, the connection is
+ * closed after it. */
 static enum MHD_Result begin(struct request *r)
 {
     if (head_check(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
@@ -282,6 +282,8 @@ static enum MHD_Result begin(struct request *r)
         struct replied *token = r->route->handler(r);
         (void)token;
         r->engine->handled = true;
+        if (!r->later && body_hang_up(r))
+            return respond(r);
     }
     return MHD_YES;
 }

@@ -2,10 +2,14 @@
 """Codes and parts of answers in which emulators and clients were found to differ."""
 
 import base64
+import contextlib
+import socket
 import xml.etree.ElementTree as ET
+from email.utils import formatdate
 
 import pytest
 from support.blobs import call, client, container, daemon, may_read, put  # noqa: F401 fixtures
+from support.storage import ACCOUNT, VERSION, sign
 
 APPEND = {"x_ms_blob_type": "AppendBlob"}
 
@@ -200,3 +204,59 @@ def test_an_append_blob_has_no_md5(call):
     assert made.status == 201 and "content-md5" not in made.headers
     assert call("PUT", "/log?comp=appendblock", b"bytes").status == 201
     assert "content-md5" not in call("HEAD", "/log").headers
+
+
+LARGE = 65 << 20  # more than the daemon discards of the body of just anybody
+
+
+def begin_put(daemon, path, length, **headers):
+    """A connection on which only the head of a Put Blob was sent."""
+    path = f"/{ACCOUNT}{path}"
+    sent = {"x-ms-version": VERSION, "x-ms-date": formatdate(usegmt=True), "x-ms-blob-type": "BlockBlob"}
+    sent |= {"Content-Length": str(length)} | headers
+    sent["Authorization"] = sign("PUT", path, sent)
+    lines = [f"PUT {path} HTTP/1.1", "Host: localhost", *(f"{name}: {value}" for name, value in sent.items())]
+    connection = socket.create_connection(("127.0.0.1", daemon.blob.port), timeout=30)
+    connection.sendall("\r\n".join([*lines, "", ""]).encode())
+    return connection
+
+
+def send_body(connection, length):
+    """Sends zeros, unless the daemon has answered and reads no more."""
+    piece = bytes(1 << 20)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        for _ in range(length // len(piece)):
+            connection.sendall(piece)
+
+
+@pytest.mark.parametrize(
+    "name, headers, answer",
+    [
+        ("nowhere/b", {}, (b"404", b"ContainerNotFound")),
+        ("{}/b", {"x-ms-blob-type": "Odd"}, (b"400", b"InvalidHeaderValue")),
+        ("{}/b", {"If-None-Match": "*"}, (b"409", b"BlobAlreadyExists")),
+    ],
+)
+def test_a_large_upload_that_is_refused_gets_its_answer(daemon, container, put, name, headers, answer):
+    put("b")
+    with begin_put(daemon, "/" + name.format(container.container_name), LARGE, **headers) as connection:
+        send_body(connection, LARGE)
+        got = connection.recv(65536)
+    assert (got.split()[1], answer[1] in got) == (answer[0], True), got
+
+
+@pytest.mark.parametrize("length", [1 << 20, LARGE])
+def test_a_client_that_waits_with_its_body_is_refused_at_once(daemon, container, length):
+    path = f"/{container.container_name}/b"
+    headers = {"Expect": "100-continue", "x-ms-blob-type": "Odd"}
+    with begin_put(daemon, path, length, **headers) as connection:
+        got = connection.recv(65536)
+    assert got.startswith(b"HTTP/1.1 400 ") and b"InvalidHeaderValue" in got, got
+
+
+def test_a_client_that_waits_with_its_body_is_told_to_send_it(daemon, container, call):
+    with begin_put(daemon, f"/{container.container_name}/b", 1 << 20, Expect="100-continue") as connection:
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        send_body(connection, 1 << 20)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 201 ")
+    assert len(call("GET", "/b").body) == 1 << 20
