@@ -24,7 +24,8 @@
 #define ENOUGH    (128U * 1024) /* bytes for the client: with more, output is acknowledged later */
 #define TOO_MUCH                                                                                   \
     (512U * 1024) /* unsent bytes for the client: with more, the node has broken the protocol */
-#define SIGNAL_MAX 64
+#define SIGNAL_MAX  64
+#define WINDOW_SIZE 4
 #define UNREAD_MAX                                                                                 \
     (TERMINAL_WINDOW_MAX + 2 * TERMINAL_FRAME_MAX) /* bytes of the client's frames                 \
                                                     */
@@ -36,7 +37,11 @@ struct terminal_stream {
     struct upgraded *client;
     struct terminal *near; /* NULL: the command has ended */
     struct terminal_frames in;
-    bool owes; /* acknowledge to the node when all is sent */
+    struct terminal_frames input; /* frames `i` that wait until the node takes more bytes */
+    uint64_t signals;             /* signal n, bit n - 1, waits for room */
+    unsigned char size[WINDOW_SIZE];
+    bool resized; /* `size` waits for room; only the last size counts */
+    bool owes;    /* acknowledge to the node when all is sent */
     bool input_ended;
     char object_id[PRINCIPAL_ID_SIZE], by[PRINCIPAL_NAME_SIZE];
     char *job, *node;
@@ -72,6 +77,7 @@ static void stream_free(struct terminal_stream *s)
         all->timer = NULL;
     }
     terminal_frames_free(&s->in);
+    terminal_frames_free(&s->input);
     free(s->job);
     free(s->node);
     free(s);
@@ -108,6 +114,7 @@ static void note_over(struct terminal_stream *s, const struct terminal_end *end)
         send_frame(s, TERMINAL_EXIT, status, sizeof status);
     }
     terminal_frames_free(&s->in);
+    terminal_frames_free(&s->input);
 }
 
 static void give_up(struct terminal_stream *s, const char *why)
@@ -140,28 +147,28 @@ static void on_ended(void *ctx, const struct terminal_end *end)
     note_over(ctx, end);
 }
 
-static void serve_frames(struct terminal_stream *s);
-
-static void on_room(void *ctx)
-{
-    serve_frames(ctx);
-}
-
-static const struct terminal_events of_node = {
-    .got = on_output, .room = on_room, .ended = on_ended};
-
 /* --- from the client ----------------------------------------------------------------------------
  */
 
-static void control(struct terminal_stream *s, const struct terminal_frame *f)
+/* Passes signals and the size of the window to the node. They overtake input that the command does
+ * not read. */
+static void pass_controls(struct terminal_stream *s)
 {
     char text[64];
-    const unsigned char *p = f->bytes;
-    int n = f->kind == TERMINAL_WINDOW
-                ? snprintf(text, sizeof text, "size %d %d", p[0] << 8 | p[1], p[2] << 8 | p[3])
-                : snprintf(text, sizeof text, "signal %d", p[0]);
-    if (f->kind == TERMINAL_WINDOW || (p[0] > 0 && p[0] <= SIGNAL_MAX))
+    const unsigned char *p = s->size;
+    if (s->resized && terminal_has_room_to_control(s->near)) {
+        int n = snprintf(text, sizeof text, "size %d %d", p[0] << 8 | p[1], p[2] << 8 | p[3]);
         terminal_put(s->near, REMOTE_CONTROL, text, (size_t)n);
+        s->resized = false;
+    }
+    for (int i = 0; s->signals && i < SIGNAL_MAX; i++) {
+        uint64_t bit = UINT64_C(1) << i;
+        if (!(s->signals & bit) || !terminal_has_room_to_control(s->near))
+            continue;
+        int n = snprintf(text, sizeof text, "signal %d", i + 1);
+        terminal_put(s->near, REMOTE_CONTROL, text, (size_t)n);
+        s->signals &= ~bit;
+    }
 }
 
 /* Tells the client that its bytes were taken. A client that does not read this cannot send more. */
@@ -173,18 +180,36 @@ static void acknowledge(struct terminal_stream *s, size_t n)
     send_frame(s, TERMINAL_TAKEN, bytes, sizeof bytes);
 }
 
+/* Passes the input to the node as long as the node takes more bytes. */
+static void pass_input(struct terminal_stream *s)
+{
+    struct terminal_frame f;
+    struct err e;
+    while (terminal_has_room(s->near) && terminal_frames_next(&s->input, &f, &e) > 0) {
+        if (!s->input_ended)
+            terminal_put(s->near, REMOTE_STDIN, (const char *)f.bytes, f.n);
+        s->input_ended = s->input_ended || f.n == 0;
+        acknowledge(s, f.n);
+    }
+}
+
 static void serve_frame(struct terminal_stream *s, const struct terminal_frame *f)
 {
     switch (f->kind) {
     case TERMINAL_INPUT:
-        if (!s->input_ended)
-            terminal_put(s->near, REMOTE_STDIN, (const char *)f->bytes, f->n);
-        s->input_ended = s->input_ended || f->n == 0;
-        acknowledge(s, f->n);
+        terminal_frames_feed(&s->input, f->bytes - TERMINAL_FRAME_HEADER,
+                             TERMINAL_FRAME_HEADER + f->n);
+        pass_input(s);
         break;
     case TERMINAL_WINDOW:
+        memcpy(s->size, f->bytes, sizeof s->size);
+        s->resized = true;
+        pass_controls(s);
+        break;
     case TERMINAL_SIGNAL:
-        control(s, f);
+        if (f->bytes[0] > 0 && f->bytes[0] <= SIGNAL_MAX)
+            s->signals |= UINT64_C(1) << (f->bytes[0] - 1);
+        pass_controls(s);
         break;
     case TERMINAL_PING:
         if (upgraded_waiting(s->client) < ENOUGH)
@@ -199,21 +224,38 @@ static void serve_frame(struct terminal_stream *s, const struct terminal_frame *
     }
 }
 
-/* Handles the client's frames as long as the node takes more bytes. */
+static void check_bounds(struct terminal_stream *s)
+{
+    if (terminal_frames_waiting(&s->input) > UNREAD_MAX)
+        give_up(s, "the client has sent too much input before the daemon acknowledged it");
+    else if (upgraded_waiting(s->client) > TOO_MUCH + ENOUGH)
+        give_up(s, "the client does not read the daemon's answers fast enough");
+}
+
+/* Handles all frames of the client at once; only input may wait. */
 static void serve_frames(struct terminal_stream *s)
 {
     struct terminal_frame f;
     struct err e;
-    int rc = 0;
-    while (s->near && terminal_has_room(s->near) && (rc = terminal_frames_next(&s->in, &f, &e)) > 0)
+    int rc;
+    while ((rc = terminal_frames_next(&s->in, &f, &e)) > 0)
         serve_frame(s, &f);
-    if (s->near && rc < 0)
+    if (rc < 0)
         give_up(s, e.msg);
-    else if (s->near && terminal_frames_waiting(&s->in) > UNREAD_MAX)
-        give_up(s, "the client has sent too much input before the daemon acknowledged it");
-    else if (s->near && upgraded_waiting(s->client) > TOO_MUCH + ENOUGH)
-        give_up(s, "the client does not read the daemon's answers fast enough");
+    else
+        check_bounds(s);
 }
+
+static void on_room(void *ctx)
+{
+    struct terminal_stream *s = ctx;
+    pass_controls(s);
+    pass_input(s);
+    check_bounds(s);
+}
+
+static const struct terminal_events of_node = {
+    .got = on_output, .room = on_room, .ended = on_ended};
 
 static void on_input(void *ctx, const char *bytes, size_t n)
 {

@@ -3,7 +3,7 @@
  * Open terminals. Each joins a client's connection (api/http/upgrade.h, lib/terminal_frames.h) with
  * the daemon's end of a command on a node (scheduler/run/terminal.h); the bytes between them are
  * bounded. If the client does not read, the command's output stops; if the command does not read,
- * the client must stop sending.
+ * the client must stop sending input, but its pings are answered and its signals arrive.
  */
 #ifndef API_ADMIN_TERMINALS_H
 #define API_ADMIN_TERMINALS_H

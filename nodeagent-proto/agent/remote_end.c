@@ -98,14 +98,22 @@ void remote_end_put(struct remote_end *r, const struct remote_msg *m)
     remote_stream_put(&r->stream, m, say, r);
 }
 
+/* Acknowledges only processed messages. So the other end sends no more than one window of messages
+ * that wait here. */
+static void acknowledge(struct remote_end *r)
+{
+    say(r, &(struct remote_msg){.kind = REMOTE_ACK, .n = r->processed});
+}
+
 void remote_end_ack(struct remote_end *r)
 {
-    say(r, &(struct remote_msg){.kind = REMOTE_ACK, .n = r->stream.expected});
+    r->processed = r->stream.expected;
+    acknowledge(r);
 }
 
 static void resume(struct remote_end *r, bool answer)
 {
-    say(r, &(struct remote_msg){.kind = REMOTE_RESUME, .n = r->stream.expected, .answer = answer});
+    say(r, &(struct remote_msg){.kind = REMOTE_RESUME, .n = r->processed, .answer = answer});
 }
 
 /* Sends RESUME; a near end sends OPEN until the other end has answered. */
@@ -124,7 +132,7 @@ static void hear_next(struct remote_end *r, const struct remote_msg *m)
 {
     int64_t now = monotonic_ms();
     if (m->n < r->stream.expected)
-        remote_end_ack(r); /* our acknowledgement was lost, or is late */
+        acknowledge(r); /* our acknowledgement was lost, or is late */
     if (m->n > r->stream.expected && now - r->missed_ms >= MISSED_MS) {
         r->missed_ms = now;
         resume(r, true);

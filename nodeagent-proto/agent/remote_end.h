@@ -33,7 +33,8 @@ struct remote_end {
     void *ctx;
     /* The members below are used by remote_end.c only. */
     struct remote_stream stream;
-    bool met; /* the other end has answered */
+    int64_t processed; /* the first incoming message that was not processed */
+    bool met;          /* the other end has answered */
     /* when the other end's last message came (monotonic ms); before, when this end began */
     int64_t met_ms;
     int64_t gone_ms; /* since when the other end is missing (monotonic ms); 0: it is not missing */
@@ -53,7 +54,7 @@ void remote_end_free(struct remote_end *r);
 
 /* Sends `m`, a DATA or EXIT, as the next message. Call only while remote_stream_has_room(). */
 void remote_end_put(struct remote_end *r, const struct remote_msg *m);
-/* Reports that the last taken message is processed. */
+/* Reports that all taken messages are processed. */
 void remote_end_ack(struct remote_end *r);
 
 /* For the poll loop. Call remote_end_act() after every poll(), also if poll() timed out or

@@ -142,6 +142,12 @@ static void write_in(struct far_end *f)
 
 /* --- messages of the near end ----------------------------------------------------------------- */
 
+/* An acknowledgement is for all messages up to its number, so it waits for the input before. */
+static enum remote_taken taken(const struct far_end *f)
+{
+    return f->in_at < f->pending.len ? REMOTE_TAKEN : REMOTE_DONE;
+}
+
 static enum remote_taken hear_input(struct far_end *f, const struct remote_msg *m)
 {
     if (f->pending.len - f->in_at + m->n_bytes > PENDING_MAX)
@@ -152,7 +158,7 @@ static enum remote_taken hear_input(struct far_end *f, const struct remote_msg *
             strbuf_putc(&f->pending, END_OF_FILE);
     } else if (f->started.in >= 0)
         strbuf_add(&f->pending, m->bytes, m->n_bytes);
-    return f->in_at < f->pending.len ? REMOTE_TAKEN : REMOTE_DONE;
+    return taken(f);
 }
 
 static void hear_command(struct far_end *f, const struct remote_msg *m)
@@ -178,7 +184,7 @@ static enum remote_taken hear(void *ctx, const struct remote_msg *m)
         hear_command(f, m);
     if (m->channel == REMOTE_CONTROL && f->begun && !f->over)
         remote_control(&f->started, m->bytes, m->n_bytes);
-    return REMOTE_DONE;
+    return taken(f);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 
 static struct remote_kept *kept_at(struct remote_stream *s, int64_t n)
 {
-    assert(n >= s->acked && n < s->acked + STREAM_WINDOW);
-    return &s->kept[n % STREAM_WINDOW];
+    assert(n >= s->acked && n < s->acked + STREAM_KEPT);
+    return &s->kept[n % STREAM_KEPT];
 }
 
 static void drop(struct remote_kept *k)
@@ -23,13 +23,18 @@ static void drop(struct remote_kept *k)
 
 void remote_stream_free(struct remote_stream *s)
 {
-    for (size_t i = 0; i < STREAM_WINDOW; i++)
+    for (size_t i = 0; i < STREAM_KEPT; i++)
         drop(&s->kept[i]);
 }
 
 bool remote_stream_has_room(const struct remote_stream *s)
 {
     return s->next - s->acked < STREAM_WINDOW;
+}
+
+bool remote_stream_has_room_to_control(const struct remote_stream *s)
+{
+    return s->next - s->acked < STREAM_KEPT;
 }
 
 bool remote_stream_is_clear(const struct remote_stream *s)
@@ -40,7 +45,8 @@ bool remote_stream_is_clear(const struct remote_stream *s)
 void remote_stream_put(struct remote_stream *s, const struct remote_msg *m, remote_stream_send send,
                        void *ctx)
 {
-    assert(remote_stream_has_room(s));
+    assert(m->channel == REMOTE_CONTROL ? remote_stream_has_room_to_control(s)
+                                        : remote_stream_has_room(s));
     struct remote_kept *k = kept_at(s, s->next);
     k->msg = *m;
     k->msg.n = s->next++;
@@ -65,7 +71,7 @@ void remote_stream_acked(struct remote_stream *s, int64_t n)
 void remote_stream_repeat(const struct remote_stream *s, remote_stream_send send, void *ctx)
 {
     for (int64_t n = s->acked; n < s->next; n++)
-        send(ctx, &s->kept[n % STREAM_WINDOW].msg);
+        send(ctx, &s->kept[n % STREAM_KEPT].msg);
 }
 
 bool remote_stream_take(struct remote_stream *s, const struct remote_msg *m)

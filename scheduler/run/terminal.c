@@ -31,7 +31,7 @@ struct terminal {
     void *ctx;
     struct remote_stream stream;
     bool met; /* a message of the far end has arrived */
-    /* there was no room to send; when an acknowledgement makes some, room() is called */
+    /* there was no room to send; when an acknowledgement arrives, room() is called */
     bool was_full;
     bool refused; /* got() had no room for a message */
     /* when the last message arrived, was asked for, and was found missing (monotonic, us) */
@@ -137,6 +137,11 @@ bool terminal_has_room(const struct terminal *t)
     return remote_stream_has_room(&t->stream);
 }
 
+bool terminal_has_room_to_control(const struct terminal *t)
+{
+    return remote_stream_has_room_to_control(&t->stream);
+}
+
 void terminal_put(struct terminal *t, enum remote_channel channel, const char *bytes, size_t n)
 {
     assert(n <= REMOTE_BYTES_MAX);
@@ -193,9 +198,9 @@ void terminal_close(struct terminal *t)
 
 static void note_room(struct terminal *t)
 {
-    if (!t->was_full || !terminal_has_room(t))
+    if (!t->was_full || !terminal_has_room_to_control(t))
         return;
-    t->was_full = false;
+    t->was_full = !terminal_has_room(t);
     t->events->room(t->ctx);
 }
 

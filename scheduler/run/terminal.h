@@ -50,7 +50,7 @@ enum terminal_taken {
 /* Called from the loop, not inside of terminal_open(), _put(), _drained() and _close(). */
 struct terminal_events {
     enum terminal_taken (*got)(void *ctx, enum remote_channel channel, const char *bytes, size_t n);
-    void (*room)(void *ctx); /* terminal_has_room() is true again */
+    void (*room)(void *ctx); /* there may be room again */
     /* The terminal is gone. Also called by terminals_leave(). */
     void (*ended)(void *ctx, const struct terminal_end *end);
 };
@@ -61,9 +61,12 @@ int terminal_open(struct runs *rs, int64_t run_id, const struct terminal_ask *as
                   struct err *e) MUST_CHECK;
 /* The name of the terminal's node; borrowed. */
 const char *terminal_node(const struct terminal *t);
+/* terminal_has_room(): for REMOTE_STDIN. For REMOTE_CONTROL there is also room while the command
+ * does not read its input. */
 bool terminal_has_room(const struct terminal *t);
+bool terminal_has_room_to_control(const struct terminal *t);
 /* Sends bytes of REMOTE_STDIN or REMOTE_CONTROL, at most REMOTE_BYTES_MAX; 0 bytes of REMOTE_STDIN
- * are its end. Call it only if terminal_has_room(). */
+ * are its end. Call it only if there is room for them. */
 void terminal_put(struct terminal *t, enum remote_channel channel, const char *bytes, size_t n);
 /* Call when the bytes that got() has kept were passed on. */
 void terminal_drained(struct terminal *t);

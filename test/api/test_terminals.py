@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Commands, shells and connections beside a running job's processes."""
 
+import fcntl
 import hashlib
 import os
 import signal
+import struct
+import termios
 
 import pytest
 from support.daemon import processes_of
@@ -69,6 +72,47 @@ def test_signals(job):
         t.until(b"on\n")
         t.send("s", bytes([signal.SIGKILL]))
         assert t.finish() == (0, signal.SIGKILL)
+
+
+INPUT = bytes(320 << 10)  # what a pipe and the node take
+
+
+def bytes_in_stdin(pid):
+    """How many bytes wait in the pipe that the process does not read."""
+    pipe = os.open(f"/proc/{pid}/fd/0", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+    finally:
+        os.close(pipe)
+
+
+def fill_input(terminal, pid):
+    """Sends more input than the command's pipe and the node take from the daemon."""
+    terminal.input(INPUT)
+    wait_for(lambda: bytes_in_stdin(pid) == 64 << 10, what="a full pipe")
+    for _ in range(20):
+        terminal.input(b"x")
+
+
+def test_pings_and_signals_overtake_input_that_the_command_does_not_read(job):
+    with Terminal(job, command="trap 'echo caught; exit 3' INT; echo $$; while :; do sleep 0.05; done") as t:
+        fill_input(t, int(t.until(b"\n").out))
+        t.send("p")
+        t.until(lambda: t.pings == 1)
+        t.send("s", bytes([signal.SIGINT]))
+        assert t.finish() == (3, 0) and t.out.endswith(b"\ncaught\n")
+
+
+def test_input_that_is_read_late_arrives_whole(job):
+    script = "trap 'echo usr1' USR1; trap read=1 INT; echo $$; until test \"$read\"; do sleep 0.05; done; exec sha256sum"
+    with Terminal(job, command=script) as t:
+        fill_input(t, int(t.until(b"\n").out))
+        t.send("s", bytes([signal.SIGUSR1]))
+        t.until(b"usr1\n")
+        t.send("s", bytes([signal.SIGINT]))
+        t.end_input()
+        assert t.finish() == (0, 0)
+    assert t.out.split()[-2].decode() == hashlib.sha256(INPUT + b"x" * 20).hexdigest()
 
 
 def test_a_shell_with_a_terminal(job):

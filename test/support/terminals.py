@@ -54,7 +54,7 @@ class Terminal:
             lines += ["Connection: Upgrade", f"Upgrade: {upgrade}"]
         self.socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
         self.buffer = b""
-        self.out, self.err, self.end, self.unanswered = bytearray(), bytearray(), None, 0
+        self.out, self.err, self.end, self.unanswered, self.pings = bytearray(), bytearray(), None, 0, 0
         self._head()
 
     def _head(self):
@@ -102,6 +102,8 @@ class Terminal:
             self.err += data
         elif kind == "a":
             self.unanswered -= struct.unpack(">I", data)[0]
+        elif kind == "p":
+            self.pings += 1
         elif kind == "x":
             self.end = (data[0], data[1])
         elif kind == "f":

@@ -107,6 +107,29 @@ TEST(test_a_window_of_messages_is_kept_and_no_more)
     remote_stream_free(&s);
 }
 
+TEST(test_a_full_window_has_room_for_some_controls)
+{
+    struct stream_way w = {.lost_in_16 = 16};
+    struct remote_stream s = {.acked = 0};
+    const struct remote_msg control = {
+        .kind = REMOTE_DATA, .channel = REMOTE_CONTROL, .bytes = "signal 2", .n_bytes = 8};
+    for (int i = 0; i < STREAM_WINDOW; i++)
+        put(&s, i, &w);
+    for (int i = 0; i < STREAM_CONTROLS; i++) {
+        assert_true(remote_stream_has_room_to_control(&s));
+        remote_stream_put(&s, &control, send_over, &w);
+    }
+    assert_false(remote_stream_has_room_to_control(&s));
+    w.lost_in_16 = 0;
+    remote_stream_repeat(&s, send_over, &w);
+    assert_int_equal(w.n_sent, STREAM_KEPT);
+    assert_string_equal(w.sent[STREAM_WINDOW].text, "signal 2");
+    remote_stream_acked(&s, STREAM_CONTROLS);
+    assert_false(remote_stream_has_room(&s));
+    assert_true(remote_stream_has_room_to_control(&s));
+    remote_stream_free(&s);
+}
+
 TEST(test_what_came_and_what_is_ahead_is_not_taken)
 {
     struct remote_stream s = {.expected = 5};
