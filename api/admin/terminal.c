@@ -142,20 +142,27 @@ static int check_right(struct request *r, const struct job *j, struct err *e)
     return may < 0 ? -1 : may ? 0 : access_refuse(r, action, scope, e);
 }
 
-/* Stores an event, so that the history of the job shows its owner who else opened a terminal. */
+/* Stores an event, so that the history of the job shows its owner who else opened a terminal. One
+ * event for each person: every connection of `batchaid forward` is a terminal, and their events
+ * would push the job's other events out of its history. */
 static int tell_owner(struct request *r, const struct job *j, struct err *e)
 {
+    struct storage *st = admin_of(r)->storage;
+    const char *reason = arena_concat(&r->arena, "a terminal was opened by ", r->who->name);
+    bool told = false;
     if (j->created_by && strcasecmp(j->created_by, r->who->object_id) == 0)
         return 0;
-    return st_event_add(admin_of(r)->storage,
-                        &(struct event){.at_us = r->now_us,
-                                        .kind = RES_JOB,
-                                        .resource_id = j->id,
-                                        .from = (int)j->exec_state,
-                                        .to = (int)j->exec_state,
-                                        .reason = arena_concat(
-                                            &r->arena, "a terminal was opened by ", r->who->name)},
-                        e);
+    if (st_event_told(st, RES_JOB, j->id, reason, &told, e) < 0)
+        return -1;
+    return told ? 0
+                : st_event_add(st,
+                               &(struct event){.at_us = r->now_us,
+                                               .kind = RES_JOB,
+                                               .resource_id = j->id,
+                                               .from = (int)j->exec_state,
+                                               .to = (int)j->exec_state,
+                                               .reason = reason},
+                               e);
 }
 
 static int check_upgrade(const struct request *r, struct err *e)

@@ -27,6 +27,10 @@ SELECT coalesce(max(seq), 0) FROM event;
 -- st_event_of(resource_kind kind, i64 resource_id) -> event*
 SELECT {event} FROM event e WHERE e.kind = :kind AND e.resource_id = :resource_id ORDER BY e.seq;
 
+-- Whether a kept event of the resource has this reason.
+-- st_event_told(resource_kind kind, i64 resource_id, text reason) -> bool told
+SELECT EXISTS (SELECT 1 FROM event WHERE kind = :kind AND resource_id = :resource_id AND reason = :reason);
+
 -- A getter: the number of the nth newest of those with lower numbers than `before`.
 -- st_event_nth(i64 before, int nth) -> i64? at
 SELECT seq FROM event WHERE seq < :before ORDER BY seq DESC LIMIT 1 OFFSET :nth - 1;
