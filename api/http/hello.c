@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#define RECORD_HANDSHAKE 22
-#define CLIENT_HELLO     1
-#define VERSION          2
-#define RANDOM           32
-#define EXTENSION_ALPN   16
+#define RECORD_HEADER  5
+#define CLIENT_HELLO   1
+#define VERSION        2
+#define RANDOM         32
+#define EXTENSION_ALPN 16
 
 struct cursor {
     const unsigned char *at, *end;
@@ -64,7 +64,7 @@ bool hello_offers(const void *bytes, size_t n, const char *protocol)
 {
     struct cursor c = {bytes, (const unsigned char *)bytes + n}, hello, part, extensions;
     size_t kind, type;
-    if (!take_number(&c, 1, &kind) || kind != RECORD_HANDSHAKE || !skip(&c, VERSION + 2) ||
+    if (!take_number(&c, 1, &kind) || kind != HELLO_FIRST || !skip(&c, VERSION + 2) ||
         !take_number(&c, 1, &type) || type != CLIENT_HELLO || !take_part(&c, 3, &hello))
         return false;
     if (!skip(&hello, VERSION + RANDOM) || !take_part(&hello, 1, &part) ||
@@ -75,4 +75,13 @@ bool hello_offers(const void *bytes, size_t n, const char *protocol)
         if (type == EXTENSION_ALPN)
             return lists(&part, protocol);
     return false;
+}
+
+size_t hello_length(const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    if (p[0] != HELLO_FIRST)
+        return 0;
+    size_t all = n < RECORD_HEADER ? RECORD_HEADER : RECORD_HEADER + ((size_t)p[3] << 8 | p[4]);
+    return all < HELLO_MAX ? all : HELLO_MAX;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * States of a connection: accepted, waiting for its first byte, passed to an engine or closed.
- * struct doors owns the listening sockets (a door is one) and the waiting connections. Called only
- * on the loop's thread.
+ * States of a connection: accepted, waiting for its first byte, with TLS waiting for the rest of
+ * the client's first message, passed to an engine or closed. struct doors owns the listening
+ * sockets (a door is one) and the waiting connections. Called only on the loop's thread.
  */
 #include "api/http/listener.h"
 
@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/http/hello.h"
 #include "lib/arena.h"
 
 #define AT_ONCE      64  /* connections accepted in one turn */
 #define TRY_AGAIN_MS 100 /* pause after an error of accept4() */
-#define TLS_RECORD   0x16
 
 struct door {
     struct doors *doors;
@@ -25,12 +25,13 @@ struct door {
     const struct api_listen *listen;
 };
 
-/* A connection that has not sent its first byte. */
+/* A connection that has not sent its first byte, or not all of its first TLS message. */
 struct silent {
     struct doors *doors;
     struct silent *before, *after;
     uv_poll_t poll;
     int fd;
+    size_t wanted; /* bytes that the socket waits for; 0: for the first */
     struct sockaddr_storage from;
     socklen_t from_len;
     struct connection *connection;
@@ -60,7 +61,7 @@ static void on_closed(struct doors *d)
     cb(ctx);
 }
 
-/* --- the first byte ------------------------------------------------------------------------- */
+/* --- the first bytes ------------------------------------------------------------------------ */
 
 static void on_silent_closed(uv_handle_t *h)
 {
@@ -88,18 +89,38 @@ static void hang_up(int fd, struct connection *c)
     close(fd);
 }
 
-/* first_byte() returns a client's first byte (0 to 255), or one of these values. */
+/* The socket becomes readable when it has n bytes, or at the end of the stream. */
+static void wait_for_bytes(int fd, size_t n)
+{
+    int low = (int)n;
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof low);
+}
+
+/* first_bytes() returns a client's first byte (0 to 255), or one of these values. */
 enum { NOTHING_YET = -1, NOTHING_WILL_COME = -2 };
 
-static int first_byte(int fd, const struct connection *c)
+/* With TLS, waits for the whole first message, because its receiver is chosen by this message
+ * (relay.h). *wanted: for how many bytes it has waited. If the socket becomes readable with fewer,
+ * no more will come. */
+static int first_bytes(int fd, const struct connection *c, size_t *wanted)
 {
-    unsigned char first;
+    unsigned char bytes[HELLO_MAX];
     if (connection_refused(c))
         return NOTHING_WILL_COME;
-    ssize_t n = recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = recv(fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return NOTHING_YET;
-    return n <= 0 ? NOTHING_WILL_COME : first;
+    if (n <= 0)
+        return NOTHING_WILL_COME;
+    size_t all = hello_length(bytes, (size_t)n);
+    if ((size_t)n < all && all > *wanted) {
+        *wanted = all;
+        wait_for_bytes(fd, all);
+        return NOTHING_YET;
+    }
+    if (*wanted > 0)
+        wait_for_bytes(fd, 1);
+    return bytes[0];
 }
 
 /* Whether the byte begins a method, or an empty line before one (RFC 9112, section 2.2). */
@@ -116,18 +137,18 @@ static void go_on(struct doors *d, int fd, const struct sockaddr_storage *from, 
                               .from = (const struct sockaddr *)from,
                               .from_len = from_len,
                               .connection = c,
-                              .tls = first == TLS_RECORD};
+                              .tls = first == HELLO_FIRST};
     if (!a.tls && !begins_http(first))
         hang_up(fd, c);
     else
         d->config.arrived(d->config.ctx, &a);
 }
 
-static void on_first_byte(uv_poll_t *p, int status, int events)
+static void on_first_bytes(uv_poll_t *p, int status, int events)
 {
     struct silent *s = p->data;
     (void)status, (void)events;
-    int first = first_byte(s->fd, s->connection);
+    int first = first_bytes(s->fd, s->connection, &s->wanted);
     if (first == NOTHING_YET)
         return;
     forget(s); /* the struct is freed when the poll is closed */
@@ -135,12 +156,13 @@ static void on_first_byte(uv_poll_t *p, int status, int events)
 }
 
 static void wait_for_it(struct doors *d, int fd, const struct sockaddr_storage *from,
-                        socklen_t from_len, struct connection *c)
+                        socklen_t from_len, struct connection *c, size_t wanted)
 {
     struct silent *s = xcalloc(1, sizeof *s);
     *s = (struct silent){.doors = d,
                          .after = d->first,
                          .fd = fd,
+                         .wanted = wanted,
                          .from = *from,
                          .from_len = from_len,
                          .connection = c};
@@ -150,7 +172,7 @@ static void wait_for_it(struct doors *d, int fd, const struct sockaddr_storage *
     uv_poll_init(d->config.loop, &s->poll, fd);
     s->poll.data = s;
     d->open_handles++;
-    uv_poll_start(&s->poll, UV_READABLE, on_first_byte);
+    uv_poll_start(&s->poll, UV_READABLE, on_first_bytes);
 }
 
 /* --- accepting ------------------------------------------------------------------------------ */
@@ -215,9 +237,10 @@ static bool accept_one(struct door *door)
     note_accepted(d);
     struct connection *c =
         connection_opened(d->config.connections, fd, (struct sockaddr *)&from, door->listen);
-    int first = first_byte(fd, c);
+    size_t wanted = 0;
+    int first = first_bytes(fd, c, &wanted);
     if (first == NOTHING_YET)
-        wait_for_it(d, fd, &from, len, c);
+        wait_for_it(d, fd, &from, len, c, wanted);
     else
         go_on(d, fd, &from, len, c, first);
     return true;

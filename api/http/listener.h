@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Accepts connections on the listening sockets. Registers each connection (connections.h), and
- * reads its first byte to distinguish TLS from HTTP before it passes the connection to an engine. A
- * connection whose client sends nothing waits here, and is closed like every other connection that
- * sends no head in time.
+ * reads its first byte to distinguish TLS from HTTP, and with TLS waits for the whole first
+ * message, before it passes the connection on. A connection whose client does not send these waits
+ * here, and is closed like every other connection that sends no head in time.
  */
 #ifndef API_HTTP_LISTENER_H
 #define API_HTTP_LISTENER_H

@@ -21,8 +21,7 @@
 #include "api/http/upgrade.h"
 
 #define BUFFER     16384U /* the most bytes of a TLS record */
-#define HELLO_MAX  4096
-#define ROUNDS_MAX 64 /* most rounds of reading and writing per turn */
+#define ROUNDS_MAX 64     /* most rounds of reading and writing per turn */
 
 struct relay_way {
     char bytes[BUFFER];

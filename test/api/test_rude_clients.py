@@ -12,6 +12,7 @@ import threading
 import pytest
 from support.daemon import Daemon, memory_bound
 from support.people import OWNER, Person
+from support.terminals import PROTOCOL
 from support.waiting import wait_for
 from support.world import MOUNT, Place, fresh, job_body
 
@@ -288,6 +289,38 @@ def test_bodies_of_one_principal_leave_memory_to_others(own_daemon):
     wait_for(
         lambda: d.call("PUT", group, body, api_version="2019-11-01").status == 200, 30, "what was held is not given back"
     )
+
+
+@pytest.mark.parametrize("cuts", [[], [1], [3], [5], [100], [1, 2, 6, 100]])
+def test_a_first_message_in_pieces_offers_its_protocol_too(daemon, cuts):
+    """As on a way with small packets, where the hello of a client with new keys does not fit into one."""
+    context = ssl.create_default_context(cafile=daemon.ca)
+    context.set_alpn_protocols([PROTOCOL])
+    received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(received, to_send, server_hostname="localhost")
+    with pytest.raises(ssl.SSLWantReadError):
+        tls.do_handshake()
+    hello = to_send.read()
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=30) as sock:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for begin, end in zip([0, *cuts], [*cuts, len(hello)]):
+            sock.sendall(hello[begin:end])
+            still_serves(daemon)  # so the daemon has seen this piece
+        while tls.selected_alpn_protocol() is None:
+            received.write(sock.recv(65536))
+            with contextlib.suppress(ssl.SSLWantReadError):
+                tls.do_handshake()
+                break
+    assert tls.selected_alpn_protocol() == PROTOCOL
+
+
+@pytest.mark.parametrize("first", [b"\x16", b"\x16\x03\x01\x02\x00\x01"])
+def test_a_first_message_that_never_gets_complete_is_no_burden(daemon, first):
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=10) as sock:
+        sock.sendall(first)
+        still_serves(daemon)
+        sock.shutdown(socket.SHUT_WR)
+        answer(sock)  # returns: the daemon has closed the connection
 
 
 def test_handshakes_that_are_never_finished_shut_nobody_out(daemon, many_descriptors):

@@ -80,3 +80,17 @@ TEST(a_message_that_is_cut_off_offers_nothing)
     s.bytes[0] = 'G';
     assert_false(hello_offers(s.bytes, s.n, "terminal/1"));
 }
+
+TEST(a_beginning_tells_how_much_is_needed)
+{
+    static const char *const one[] = {"terminal/1"};
+    static struct said s;
+    say_hello(&s, one, 1);
+    for (size_t n = 1; n < 5; n++)
+        assert_int_equal(hello_length(s.bytes, n), 5);
+    for (size_t n = 5; n <= s.n; n++)
+        assert_int_equal(hello_length(s.bytes, n), s.n);
+    s.bytes[3] = s.bytes[4] = '\xff';
+    assert_int_equal(hello_length(s.bytes, 5), HELLO_MAX);
+    assert_int_equal(hello_length("G", 1), 0);
+}
