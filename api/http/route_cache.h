@@ -3,8 +3,8 @@
  * The routes of recent requests. Clients poll: a few paths are requested again and again. The
  * router's result for an accepted GET (service, route, version, decoded segments) is kept, so that
  * the next GET with the same text needs only one lookup in a table. The result depends only on the
- * text of the request and on tables that do not change, so it is never out of date. The token is
- * not part of the result: it is checked for each request.
+ * text of the request, on tables that do not change, and on settings: api_change() clears the
+ * cache. The token is not part of the result: it is checked for each request.
  */
 #ifndef API_HTTP_ROUTE_CACHE_H
 #define API_HTTP_ROUTE_CACHE_H

@@ -570,6 +570,7 @@ static void open_doors(struct api *api, const struct listen_socket *sockets, siz
 void api_change(struct api *api, const struct api_settings *settings)
 {
     api->config.settings = *settings;
+    cache_clear(api->routes);
 }
 
 int api_create(const struct api_config *c, struct api **out, struct err *e)

@@ -56,3 +56,13 @@ def test_networks_that_may_read_metrics_change_while_it_serves(own_daemon):
     d.write_config()
     assert reload(d, expect=200).json["settings"] == ["metrics.networks"]
     scrape(d, None)
+
+
+def test_newer_versions_are_refused_again_where_they_were_served_before(own_daemon):
+    d = own_daemon(config={"compat": {"newer_versions": True}})
+    usages = f"/subscriptions/{d.subscription}/providers/Microsoft.BatchAI/locations/eastus/usages"
+    d.call("GET", usages, api_version="2099-01-01", validate=False, expect=200)
+    d.config = {"compat": {"newer_versions": False}}
+    d.write_config()
+    assert reload(d, expect=200).json["settings"] == ["compat.newer_versions"]
+    assert d.call("GET", usages, api_version="2099-01-01").code == "NoRegisteredProviderFound"
