@@ -372,12 +372,13 @@ static void end(struct stream *s, const char *why)
 }
 
 /* Sends a comment, so that the connection is not silent. Also sends the id of the newest event,
- * because the client may not have got that event. */
+ * because the client may not have got that event; but not before a reset that is due, because a
+ * client with the id of its new roles would not be reset. */
 static void say_something(struct stream *s)
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, ":\n");
-    if (s->at == s->all->feed.ring.end && s->wanted < 0)
+    if (!lacks(s))
         add_id(&b, s->all->feed.id, s->viewer);
     strbuf_putc(&b, '\n');
     push_own(s, &b);
