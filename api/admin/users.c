@@ -77,6 +77,11 @@ json_t *user_render(struct request *r, const struct identity *i, const char *pas
                      "password", password);
 }
 
+static void was_removed(struct err *e)
+{
+    err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "The user was removed meanwhile.");
+}
+
 static struct replied *reply_user(struct request *r, int status, const char *object_id,
                                   const char *password)
 {
@@ -85,7 +90,7 @@ static struct replied *reply_user(struct request *r, int status, const char *obj
     json_t *body = NULL;
     int rc = access_identity(admin_of(r)->access, &r->arena, object_id, &i, &e);
     if (rc == 0)
-        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "The user was removed meanwhile.");
+        was_removed(&e);
     if (rc > 0)
         body = user_render(r, &i, password, &e);
     const char *note = status == 201 ? note_on_nodes(r) : NULL;
@@ -196,6 +201,15 @@ static int add_in_tx(struct storage *st, void *ctx, struct err *e)
     return access_assign(admin_of(t->r)->access, t->r, &x, e);
 }
 
+/* While the password was hashed, the sender may have lost the right, or the name may have been
+ * taken. */
+static int check_again(struct request *r, const struct user_body *g, struct err *e)
+{
+    if (g->as && access_check_assign(admin_of(r)->access, r, g->scope, e) < 0)
+        return -1;
+    return check_free(r, g->name, e);
+}
+
 static struct replied *add(struct secret_work *w)
 {
     const struct user_body *g = w->ctx;
@@ -203,8 +217,7 @@ static struct replied *add(struct secret_work *w)
     struct add_tx t = {.r = r, .g = g, .hash = w->hash};
     struct err e;
     request_guid(r, t.object_id);
-    if (check_free(r, g->name, &e) < 0 ||
-        st_tx(admin_of(r)->storage, "user add", add_in_tx, &t, &e) < 0)
+    if (check_again(r, g, &e) < 0 || st_tx(admin_of(r)->storage, "user add", add_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "user.added", LF_STR("name", g->name), LF_STR("by", r->who->name));
     return reply_user(r, 201, t.object_id, *g->made ? g->made : NULL);
@@ -280,6 +293,10 @@ static struct replied *reset(struct secret_work *w)
     struct err e;
     if (find_user(w->r, &i, &e) < 0) /* the user may have been removed */
         return reply_err(w->r, &e);
+    if (i.id != g->id) { /* and added again */
+        was_removed(&e);
+        return reply_err(w->r, &e);
+    }
     if (st_tx(admin_of(w->r)->storage, "user reset", reset_in_tx, w, &e) < 0)
         return reply_err(w->r, &e);
     LOG_INFO(w->r->config->log, "user.password_reset", LF_STR("name", i.name),

@@ -8,7 +8,7 @@ import os
 import pty
 import re
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -250,6 +250,22 @@ def test_a_contributor_gives_no_roles_and_an_owner_does(daemon, person):
     reply = owner.call("POST", "/batchaid/users", {"name": "made-by-owner@lab"})
     assert reply.status == 201 and reply.json["createdBy"] == owner.id
     owner.call("DELETE", "/batchaid/users/made-by-owner@lab", expect=204)
+
+
+def test_an_owner_who_is_removed_makes_no_more_users(daemon, person):
+    """Not by requests either that wait for the hashes of their passwords: one at a time of each address."""
+    owner = person(OWNER)
+    owner.token()
+    names = [fresh("late") + "@lab" for _ in range(30)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        replies = [pool.submit(owner.call, "POST", "/batchaid/users", {"name": name}) for name in names]
+        wait(replies, 60, FIRST_COMPLETED)
+        users(daemon, "DELETE", "/" + owner.name, expect=204)
+        made = {u["name"] for u in users(daemon).json["value"]}.intersection(names)
+    assert {r.result().status for r in replies} <= {201, 401, 403, 404}
+    assert {u["name"] for u in users(daemon).json["value"]}.intersection(names) == made
+    for name in made:
+        users(daemon, "DELETE", "/" + name, expect=204)
 
 
 def test_what_is_made_names_its_maker_and_so_does_the_log(daemon, own_place, person):
