@@ -20,6 +20,7 @@
 #include "lib/hash.h"
 
 #define BUCKETS 256
+#define RELAY   2 /* further descriptors of a relayed connection */
 
 /* TCP gives up a client that has vanished after (1 + KEEPALIVES) * KEEPALIVE_S seconds. */
 #define KEEPALIVE_S 15
@@ -54,7 +55,7 @@ struct connection {
     struct connection *before, *after; /* neighbours in its list, oldest first */
     uint64_t since_ms;                 /* when it came into this list */
     uint64_t body;                     /* bytes received since then */
-    bool refused, tls;
+    bool refused, relayed;
 };
 
 struct connections {
@@ -63,7 +64,7 @@ struct connections {
     struct connection *first[LISTS], *last[LISTS];
     struct http_peer *bucket[BUCKETS];
     unsigned char account_key[crypto_shorthash_KEYBYTES];
-    int open, max;
+    int open, max; /* with RELAY for each relayed connection */
     uint64_t opened, hung_up;
     uint64_t patience_ms;
     void (*closed)(void *ctx);
@@ -274,16 +275,6 @@ int connection_most(const struct connection *c)
     return c->all->max;
 }
 
-void connection_set_tls(struct connection *c)
-{
-    c->tls = true;
-}
-
-bool connection_is_tls(const struct connection *c)
-{
-    return c->tls;
-}
-
 void connection_busy(struct connection *c)
 {
     take_out(c);
@@ -381,11 +372,26 @@ struct connection *connection_opened(struct connections *all, int fd, const stru
     return c;
 }
 
+void connection_set_relayed(struct connection *c)
+{
+    struct connections *all = c->all;
+    assert(!c->relayed);
+    c->relayed = true;
+    all->open += RELAY;
+    for (int i = 0; i < RELAY && all->open > all->max && !c->refused; i++)
+        make_room(all, c, NULL);
+}
+
+bool connection_is_tls(const struct connection *c)
+{
+    return c->relayed;
+}
+
 void connection_closed(struct connection *c)
 {
     assert(c->all->open > 0 && c->peer->open > 0);
     take_out(c);
-    c->all->open--;
+    c->all->open -= c->relayed ? 1 + RELAY : 1;
     c->peer->open--;
     free(c);
 }

@@ -63,8 +63,10 @@ void connection_reads(struct connection *c, size_t n, bool wanted);
 /* From now on no request on this connection is served: everything received is discarded until it is
  * closed. */
 void connection_refuse(struct connection *c);
-/* Records that the client uses TLS, although the connection's engine uses plain HTTP (relay.h). */
-void connection_set_tls(struct connection *c);
+/* Records that the client uses TLS, although the connection's engine uses plain HTTP (relay.h). A
+ * relayed connection has three descriptors and counts as three connections, so another connection
+ * may be closed, or this one. */
+void connection_set_relayed(struct connection *c);
 bool connection_is_tls(const struct connection *c);
 /* Closes the connection by shutting its socket down. */
 void connection_hang_up(struct connection *c);

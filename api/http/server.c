@@ -363,8 +363,8 @@ static void on_arrival(void *ctx, const struct arrival *a)
     struct engine *x = &api->engine[a->tls && !relayed ? ENGINE_TLS : ENGINE_PLAIN];
     int fd = relayed ? relay_open(api, a) : a->fd;
     x->arriving = a->connection;
-    if (relayed)
-        connection_set_tls(a->connection);
+    if (relayed && fd >= 0)
+        connection_set_relayed(a->connection);
     if (fd >= 0)
         MHD_add_connection(x->mhd, fd, a->from, a->from_len);
     if (x->arriving)

@@ -222,6 +222,23 @@ def test_descriptors_that_run_out_come_back(own_daemon):
     assert len([line for line in daemon.log() if "api.accept_paused" in line]) == 1
 
 
+def test_connections_for_terminals_leave_half_of_the_descriptors_to_others(own_daemon):
+    """Anybody may offer the protocol, before any login; such a connection has three descriptors."""
+    limit = 512
+    daemon = own_daemon(prefix=["prlimit", f"--nofile={limit}:{limit}"])
+    pid = daemon.process.pid
+    before = len(os.listdir(f"/proc/{pid}/fd"))
+    context = ssl.create_default_context(cafile=daemon.ca)
+    context.set_alpn_protocols([PROTOCOL])
+    with contextlib.ExitStack() as open_until_then:
+        for _ in range(240):
+            sock = open_until_then.enter_context(socket.create_connection(("127.0.0.1", daemon.port), timeout=30))
+            with contextlib.suppress(OSError):  # closed, to make room for others
+                open_until_then.enter_context(context.wrap_socket(sock, server_hostname="localhost"))
+            assert len(os.listdir(f"/proc/{pid}/fd")) < before + limit / 2 + 20
+        still_serves(daemon)
+
+
 def test_bodies_of_those_who_did_not_log_in_take_no_memory(own_daemon):
     daemon = own_daemon()
     socks = [connect(daemon) for _ in range(40)]

@@ -191,6 +191,27 @@ TEST_SETUP(where_there_is_room_for_few_the_oldest_goes, open_few, close_all)
     }
 }
 
+TEST_SETUP(a_relayed_connection_counts_as_three, open_few, close_all)
+{
+    struct connection_pair first = opened("10.0.0.1"), second, third;
+    connection_set_relayed(first.c);
+    assert_true(connection_is_tls(first.c));
+    assert_false(hung_up(&first));
+    connection_busy(first.c);
+    connection_idle(first.c);
+    second = opened("10.0.0.2");
+    assert_true(hung_up(&first));
+    closed(&first);
+    assert_false(hung_up(&second));
+    connection_busy(second.c);
+    third = opened("10.0.0.3");
+    connection_set_relayed(third.c);
+    assert_true(hung_up(&third));
+    assert_false(hung_up(&second));
+    closed(&second);
+    closed(&third);
+}
+
 TEST_SETUP(a_body_that_is_discarded_goes_before_the_new_one, open_few, close_all)
 {
     struct connection_pair few[5];
