@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A map from row id to a borrowed pointer or a number. All entries are in one array, unordered; a
- * hash table contains their positions. Without values it is a set.
+ * Ids of rows: a map from an id to a borrowed pointer or a number, and a queue of ids. All entries
+ * of a map are in one array, unordered; a hash table contains their positions. Without values a map
+ * is a set.
  */
 #ifndef LIB_IDMAP_H
 #define LIB_IDMAP_H
@@ -35,5 +36,19 @@ bool id_map_remove(struct id_map *m, int64_t id); /* true if the map contained t
 /* Removes any one entry; false if the map is empty. */
 bool id_map_pop(struct id_map *m, int64_t *id);
 void id_map_free(struct id_map *m);
+
+/* A first-in-first-out queue of ids that contains each id at most once, so that ids that are added
+ * again and again cannot delay the others. */
+struct id_queue {
+    struct id_map in; /* the ids in the queue */
+    int64_t *ring;
+    size_t first, n, cap; /* cap: a power of two, or 0 */
+};
+
+/* Adds an id, which must not be 0. False: the queue contains it already. */
+bool id_queue_put(struct id_queue *q, int64_t id);
+/* Takes the first id. False: the queue is empty. */
+bool id_queue_pop(struct id_queue *q, int64_t *id);
+void id_queue_free(struct id_queue *q);
 
 #endif

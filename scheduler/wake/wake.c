@@ -11,7 +11,7 @@
 #include "lib/arena.h"
 #include "lib/deadlines.h"
 #include "lib/hash.h"
-#include "lib/idqueue.h"
+#include "lib/idmap.h"
 #include "lib/work.h"
 #include "storage/storage.h"
 

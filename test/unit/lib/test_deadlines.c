@@ -6,7 +6,6 @@
 
 #include "lib/deadlines.h"
 #include "lib/idmap.h"
-#include "lib/idqueue.h"
 #include "test/unit/support/tests.h"
 
 #define IDS   97
