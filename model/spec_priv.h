@@ -18,9 +18,4 @@ int spec_open(const char *doc, const char *secrets, struct opened *out, struct e
 /* Overwrites the secrets and frees both members. */
 void spec_close(struct opened *o);
 
-/* Overwrites a string in the arena; does nothing if s is NULL. */
-void spec_wipe_string(const char *s);
-void spec_wipe_env(struct kv *env, size_t n);
-void spec_wipe_mounts(struct mount_list *mounts);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The documents of Azure Batch's jobs and tasks as plain structs. Everything is in the arena.
- * Absent texts are NULL; absent numbers are 0 unless a comment gives another value.
+ * The documents of Azure Batch's jobs, tasks and job schedules as plain structs. Everything is in
+ * the arena. Absent texts are NULL; absent numbers are 0 unless a comment gives another value.
  */
 #ifndef MODEL_BATCH_SPEC_H
 #define MODEL_BATCH_SPEC_H
@@ -181,5 +181,19 @@ json_t *batch_part(const json_t *doc, const char *path);
 /* Returns the secrets of the part at the path, with their paths relative to the part; NULL:
  * none. */
 const char *batch_part_secrets(struct arena *a, const char *secrets, const char *path);
+
+/* The times of a job schedule. */
+struct batch_times {
+    int64_t until_us, after_us; /* doNotRunUntil, doNotRunAfter; 0: not given */
+    int64_t window_us;          /* startWindow */
+    int64_t interval_us;        /* recurrenceInterval; 0: it makes one job */
+};
+void batch_times_read(const char *doc, struct batch_times *out);
+
+/* Makes the document of a job that the schedule creates under this name; in the arena. */
+const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char *name);
+/* Returns the secrets of a job: those secrets of the schedule (NULL: none) whose paths begin with
+ * the job specification. NULL: the job has none. */
+const char *batch_schedule_job_secrets(struct arena *a, const char *secrets);
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef SCHEDULER_FRONT_BATCH_SCHEDULES_H
 #define SCHEDULER_FRONT_BATCH_SCHEDULES_H
 
-#include "model/batch/schedule_doc.h"
+#include "model/batch/spec.h"
 #include "storage/batch_schedules.h"
 
 struct batch_front;

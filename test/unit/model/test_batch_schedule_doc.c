@@ -2,7 +2,7 @@
  *
  * Documents of job schedules: when they make jobs, and which.
  */
-#include "model/batch/schedule_doc.h"
+#include "model/batch/spec.h"
 #include "model/spec.h"
 #include "test/unit/support/arena_test.h"
 #include "test/unit/support/tests.h"

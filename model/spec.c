@@ -1,13 +1,49 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decodes the node setup of clusters and the documents of jobs, and makes path segments from their
- * names.
+ * Opens stored documents with their secrets, decodes the node setup of clusters and the documents
+ * of jobs, and makes path segments from their names. schema_accept() checked the documents before
+ * they were stored, so the decoders trust their structure, and an absent part is no error.
  */
 #include <string.h>
 
 #include "model/home.h"
 #include "model/schema.h"
 #include "model/spec_priv.h"
+
+int spec_open(const char *doc, const char *secrets, struct opened *out, struct err *e)
+{
+    json_error_t why;
+    *out = (struct opened){0};
+    json_t *bare = json_loads(doc ? doc : "", 0, &why);
+    if (!bare)
+        return err_set(e, ERR_INTERNAL, NULL, "a stored document is not JSON: %s", why.text);
+    if (secrets && !(out->secrets = json_loads(secrets, 0, &why))) {
+        json_decref(bare);
+        return err_set(e, ERR_INTERNAL, NULL, "stored secrets are not JSON");
+    }
+    schema_put_secrets(bare, out->secrets);
+    out->doc = bare;
+    return 0;
+}
+
+/* The string is in writable memory (the arena, or a document that is freed next). It is const only
+ * so that readers do not change it. */
+static void wipe_string(const char *s)
+{
+    if (s)
+        explicit_bzero((char *)(uintptr_t)s, strlen(s));
+}
+
+void spec_close(struct opened *o)
+{
+    const char *path;
+    json_t *value;
+    json_object_foreach(o->secrets, path, value)
+        wipe_string(json_string_value(value));
+    json_decref(o->doc);
+    json_decref(o->secrets);
+    *o = (struct opened){0};
+}
 
 const char *job_path_segment(struct arena *a, const struct job *j)
 {
@@ -87,28 +123,41 @@ int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, s
                    "job %s: the stored document lacks toolType or constraints", j->name);
 }
 
+static void wipe_env(struct kv *env, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (env[i].is_secret)
+            wipe_string(env[i].value);
+}
+
+static void wipe_mounts(struct mount_list *mounts)
+{
+    for (size_t i = 0; i < mounts->n; i++)
+        wipe_string(mounts->items[i].key);
+}
+
 void run_spec_wipe(struct run_spec *s)
 {
-    spec_wipe_env(s->env, s->n_env);
-    spec_wipe_mounts(&s->mounts);
+    wipe_env(s->env, s->n_env);
+    wipe_mounts(&s->mounts);
     if (s->container)
-        spec_wipe_string(s->container->password);
+        wipe_string(s->container->password);
 }
 
 static void wipe_user(const struct admin_user_spec *u)
 {
-    spec_wipe_string(u->password);
-    spec_wipe_string(u->private_key);
+    wipe_string(u->password);
+    wipe_string(u->private_key);
 }
 
 void node_setup_wipe(struct node_setup_spec *s)
 {
     if (s->setup_task)
-        spec_wipe_env(s->setup_task->env, s->setup_task->n_env);
-    spec_wipe_mounts(&s->mounts);
+        wipe_env(s->setup_task->env, s->setup_task->n_env);
+    wipe_mounts(&s->mounts);
     wipe_user(&s->admin);
     for (size_t i = 0; i < s->n_users; i++)
         wipe_user(&s->users[i]);
     for (size_t i = 0; i < s->n_images; i++)
-        spec_wipe_string(s->images[i].password);
+        wipe_string(s->images[i].password);
 }
