@@ -59,6 +59,21 @@ const struct fleet_counts *fleet_counts(const struct fleet *fl)
     return &fl->counts;
 }
 
+struct files *fleet_files(const struct fleet *fl)
+{
+    return fl->cfg.files;
+}
+
+struct transfers *fleet_transfers(const struct fleet *fl)
+{
+    return fl->cfg.transfers;
+}
+
+const struct site *fleet_site(const struct fleet *fl)
+{
+    return fl->cfg.site;
+}
+
 void fleet_free(struct fleet *fl)
 {
     assert(fl->nodes.n == 0 && fl->forgets.n == 0);

@@ -89,7 +89,7 @@ struct fleet {
     struct id_map servers;    /* struct server_work *, owned, by file server */
 };
 
-/* Calls struct fleet_events. */
+/* changes.c: calls struct fleet_events. */
 void fleet_pool_changed(struct fleet *fl, int64_t pool_id);
 void fleet_capacity_freed(struct fleet *fl, bool rolled_back);
 void fleet_row_gone(struct fleet *fl);
@@ -123,7 +123,7 @@ void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
  * problem. */
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct fleet *fl, struct machine *m, const char *why);
-/* machine/changes.c: for fleet_changes(). */
+/* changes.c: for fleet_changes(). */
 void machine_changed(struct fleet *fl, struct machine *m);
 void machines_all_changed(struct fleet *fl);
 

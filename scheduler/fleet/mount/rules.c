@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/shell.h"
-#include "scheduler/fleet/fleet.h"
+#include "scheduler/fleet/fleet_priv.h"
 #include "scheduler/fleet/mount/plan_priv.h"
 
 /* --- shares and containers -------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static const struct site_mount_rule *find_rule(const struct site *site,
 
 bool fleet_has_mount_rule(const struct fleet *fl, const struct mount_volume *m)
 {
-    return find_rule(fleet_site(fl), m) != NULL;
+    return find_rule(fl->cfg.site, m) != NULL;
 }
 
 static bool plan_by_rule(struct planning *p)

@@ -183,7 +183,7 @@ struct node_work {
 extern const struct node_work node_watch_work, node_prepare_work, node_unknown_work,
     node_beside_work, node_leave_work, node_release_work;
 
-/* For fleet_changes(): machine/changes.c. */
+/* For fleet_changes(): changes.c. */
 void node_shown_changed(struct node_rt *rt);
 
 /* --- runtime.c ------------------------------------------------------------------------- */

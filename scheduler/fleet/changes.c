@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which rows of the list of machines and local nodes have changed. A number grows with each change,
- * and each machine or node has the number of its last change. So nothing has to be kept for a
- * client that polls.
+ * How the fleet tells what has changed: calls the callbacks of its users (struct fleet_events), and
+ * numbers the changes of its machines and local nodes for clients who poll. The number of changes
+ * grows with each change, and each machine or node has the number of its last change. So nothing
+ * has to be kept for a client.
  */
 #include "scheduler/fleet/node/node_priv.h"
+
+void fleet_pool_changed(struct fleet *fl, int64_t pool_id)
+{
+    fl->cfg.events->pool_changed(fl->cfg.events_ctx, pool_id);
+}
+
+void fleet_capacity_freed(struct fleet *fl, bool rolled_back)
+{
+    fl->cfg.events->capacity_freed(fl->cfg.events_ctx, rolled_back);
+}
+
+void fleet_row_gone(struct fleet *fl)
+{
+    fl->cfg.events->deletion_goes_on(fl->cfg.events_ctx);
+}
+
+/* --- for clients who poll --------------------------------------------------------------------- */
 
 void machine_changed(struct fleet *fl, struct machine *m)
 {
