@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares and their queues, only for shares.c, queue.c and time.c.
+ * Shares and their queues, only for shares.c, queue.c and act.c.
  */
 #ifndef STORAGE_FOLDERS_SHARE_PRIV_H
 #define STORAGE_FOLDERS_SHARE_PRIV_H
