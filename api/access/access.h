@@ -86,6 +86,14 @@ int access_refuse_local(struct request *r, struct err *e);
 /* Sets ERR_FORBIDDEN with Azure's text, logs the refusal and returns -1. */
 int access_refuse(struct request *r, const char *action, const char *scope, struct err *e);
 
+/* For lists over all resource groups, in which each caller gets the items that the caller's roles
+ * permit: the function service.may. Every principal with any role may send the request. Sets
+ * r->grant to the principal's struct grants, or to NULL for the first principal, who may see
+ * everything. */
+int sees_may(struct request *r, const struct access *x, struct err *e) MUST_CHECK;
+/* Whether the roles `held` allow reading a job. NULL: the first principal, who may read all. */
+bool sees_job(const struct grants *held, const struct job *j);
+
 /* --- target.c --------------------------------------------------------------------------------- */
 
 /* The action and scope that a request to the resource manager needs; they depend only on its path

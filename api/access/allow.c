@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides which actions roles permit: loads the grants of the caller and its groups, and compares
- * actions and scopes. Grants are in the caller's arena. Called only on the loop's thread.
+ * Decides which actions roles permit, and which jobs the caller of a list sees: loads the grants of
+ * the caller and its groups, and compares actions and scopes. Grants are in the arena of the caller
+ * or of the request. Called only on the loop's thread.
  */
 #include <string.h>
 #include <strings.h>
@@ -123,4 +124,38 @@ int access_refuse(struct request *r, const char *action, const char *scope, stru
                    "recently granted, please refresh your credentials.",
                    who->kind == PRINCIPAL_USER ? who->name : who->app_id, who->object_id, action,
                    *scope ? scope : "/");
+}
+
+/* --- lists over all resource groups ----------------------------------------------------------- */
+
+#define READ_JOB "Microsoft.BatchAI/workspaces/experiments/jobs/read"
+
+int sees_may(struct request *r, const struct access *x, struct err *e)
+{
+    r->grant = NULL;
+    if (r->who->first)
+        return 0;
+    struct grants *g = arena_alloc(&r->arena, sizeof *g);
+    if (access_load(x, &r->arena, r->who, g, e) < 0)
+        return -1;
+    r->grant = g;
+    if (g->n > 0)
+        return 0;
+    return access_refuse(r, READ_JOB,
+                         arena_concat(&r->arena, "/subscriptions/", x->subscription_id), e);
+}
+
+bool sees_job(const struct grants *held, const struct job *j)
+{
+    struct arena a;
+    const struct scope *s = &j->scope;
+    if (!held)
+        return true;
+    arena_init(&a);
+    const char *id = arena_concat(&a, "/subscriptions/", s->subscription, "/resourceGroups/",
+                                  s->group, "/providers/Microsoft.BatchAI/workspaces/",
+                                  s->workspace, "/experiments/", s->experiment, "/jobs/", j->name);
+    bool sees = access_verdict(held, READ_JOB, id) == ACCESS_YES;
+    arena_free(&a);
+    return sees;
 }

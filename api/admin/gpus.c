@@ -17,7 +17,7 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
-#include "api/http/coding.h"
+#include "api/http/request.h"
 #include "lib/jsontext.h"
 #include "lib/work.h"
 #include "scheduler/fleet/fleet.h"
@@ -190,7 +190,7 @@ static struct replied *reply_board(struct request *r, const struct gpu_board *b)
     if (has && strcmp(has, b->etag) == 0)
         return reply_empty(r, 304);
     reply_header_text(r, "Vary", "Accept-Encoding");
-    if (!takes_gzip(r))
+    if (!request_takes_gzip(r))
         return reply_json_copy(r, 200, b->text.s, b->text.len);
     unsigned char *copy = xrealloc(NULL, b->n_packed);
     memcpy(copy, b->packed, b->n_packed);

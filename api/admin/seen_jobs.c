@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/access/sees.h"
+#include "api/access/access.h"
 #include "api/http/auth.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"

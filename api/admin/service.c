@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/access/sees.h"
+#include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/errors.h"
 #include "api/admin/routes.h"

@@ -8,7 +8,7 @@
 #ifndef API_BROWSE_BROWSE_H
 #define API_BROWSE_BROWSE_H
 
-#include "api/access/sees.h"
+#include "api/access/access.h"
 #include "api/http/entries.h"
 #include "api/plane/storage/azstorage.h"
 #include "api/plane/storage/roles.h"

@@ -327,3 +327,15 @@ int request_query_time(struct request *r, const char *name, int64_t fallback_ms,
     *ms = us / 1000;
     return 0;
 }
+
+/* RFC 9110, 12.5.3: "gzip;q=0" refuses gzip. */
+bool request_takes_gzip(const struct request *r)
+{
+    const char *accepted = request_header(r, "Accept-Encoding");
+    const char *found = accepted ? strcasestr(accepted, "gzip") : NULL;
+    if (!found)
+        return false;
+    const char *quality = found + strlen("gzip");
+    quality += strspn(quality, " \t");
+    return strncasecmp(quality, ";q=0", 4) != 0 || strtod(quality + 3, NULL) > 0;
+}

@@ -128,6 +128,8 @@ int request_check_query(struct request *r, struct err *e) MUST_CHECK;
 const char *request_peer(struct request *r);
 /* A request header, or NULL. */
 const char *request_header(const struct request *r, const char *name);
+/* Whether the client accepts a body that is compressed with gzip. */
+bool request_takes_gzip(const struct request *r);
 /* All headers, as sent; all parameters of the query, decoded. In the arena; *n is their number. */
 const struct named_value *request_headers(struct request *r, size_t *n);
 const struct named_value *request_parameters(struct request *r, size_t *n);

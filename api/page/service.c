@@ -9,7 +9,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "api/http/coding.h"
 #include "api/http/error.h"
 #include "api/http/request.h"
 #include "api/page/page.h"
@@ -52,7 +51,7 @@ static struct replied *reply_file(struct request *r, const struct page_file *f)
 {
     reply_header_text(r, "Vary", "Accept-Encoding");
     reply_header_text(r, "X-Content-Type-Options", "nosniff");
-    if (!takes_gzip(r))
+    if (!request_takes_gzip(r))
         return reply_bytes(r, 200, f->type, unpacked(f), f->bytes);
     reply_header_text(r, "Content-Encoding", "gzip");
     return reply_static(r, 200, f->type, f->packed, f->packed_bytes);
