@@ -1,16 +1,52 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each member has its own function, so that a list with few members needs little time. The
- * functions are in the order in which the members are shown.
+ * Each member of a machine has its own function, so that a list with few members needs little time.
+ * The functions are in the order in which the members are shown.
  */
 #include "api/admin/node_json.h"
 
 #include <string.h>
 
-#include "api/admin/sample_json.h"
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
+
+static void add_value(json_t *to, const char *name, int64_t value)
+{
+    if (value != SAMPLE_UNKNOWN)
+        json_object_set_new(to, name, json_integer(value));
+}
+
+#define ADD_VALUE(member, name, most) add_value(to, name, g->member);
+
+json_t *sample_show(const struct node_sample *g)
+{
+    char time[TIMEFMT_SIZE];
+    timefmt_wire(g->at_us, time);
+    json_t *to = json_pack("{s:s}", "time", time);
+    SAMPLE_NODE_VALUES(ADD_VALUE)
+    return to;
+}
+
+static json_t *show_processes(const struct gpu_sample *g)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < g->listed; i++) {
+        json_t *to = json_pack("{s:I}", "pid", (json_int_t)g->processes[i].pid);
+        add_value(to, "memoryBytes", g->processes[i].memory);
+        json_array_append_new(list, to);
+    }
+    return list;
+}
+
+void gpu_sample_show(const struct gpu_sample *g, json_t *to)
+{
+    if (*g->uuid)
+        json_object_set_new(to, "uuid", json_string(g->uuid));
+    SAMPLE_GPU_VALUES(ADD_VALUE)
+    if (g->listed > 0)
+        json_object_set_new(to, "processList", show_processes(g));
+}
 
 static json_t *texts(const char *const *list)
 {

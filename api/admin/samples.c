@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/admin/admin.h"
+#include "api/admin/node_json.h"
 #include "api/admin/routes.h"
-#include "api/admin/sample_json.h"
 #include "api/http/request.h"
 #include "lib/timefmt.h"
 
