@@ -13,10 +13,4 @@
     X(AAD_BAD_LOGIN, 400, "InvalidParameter", 0)
 enum { ERROR_OWN_KINDS(AAD_KINDS, AAD_OWN) };
 
-struct error_words aad_words(int kind);
-struct replied *aad_error(struct request *r, struct error_words words, const struct err *e);
-/* {"error", "error_description"} of RFC 6749, section 5.2 */
-struct replied *oauth_error(struct request *r, int status, const char *error,
-                            const char *description);
-
 #endif

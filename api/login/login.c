@@ -13,6 +13,7 @@
 #include "api/http/connections.h"
 #include "api/login/errors.h"
 #include "lib/container.h"
+#include "lib/jsontext.h"
 #include "storage/storage.h"
 
 #define HINT_LENGTH (ACCESS_HINT_SIZE - 1)
@@ -29,6 +30,14 @@ struct login_attempt {
     login_next next;
     void *ctx;
 };
+
+struct replied *oauth_error(struct request *r, int status, const char *error,
+                            const char *description)
+{
+    return reply_json(r, status,
+                      json_pack("{s:s, s:o, s:s}", "error", error, "error_description",
+                                jsontext_string(description), "correlation_id", r->correlation_id));
+}
 
 struct replied *login_limited(struct request *r)
 {

@@ -36,6 +36,8 @@ int login_app_is_known(struct request *r, const char *app_id, struct err *e) MUS
 /* Whether two secrets are equal. The duration depends only on their lengths. */
 bool login_is_same(const char *a, const char *b);
 
+/* Replies with {"error", "error_description"} of RFC 6749, section 5.2. */
+REPLIED oauth_error(struct request *r, int status, const char *error, const char *description);
 /* Replies that too many logins of this account have failed. The reply does not depend on whether
  * the credentials are right, so that an attacker learns nothing. */
 REPLIED login_limited(struct request *r);

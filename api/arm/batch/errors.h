@@ -39,9 +39,4 @@
     X(BATCHRM_INVALID_VALUE, 400, "InvalidPropertyValue", 0)
 enum { BATCHRM_KINDS = ARM_KINDS_END - 1, BATCHRM_OWN(ERROR_KIND) };
 
-struct error_words batchrm_words(int kind);
-/* The function service.error: adds the request's id and time and the wrong property, like the real
- * service. */
-REPLIED batchrm_error(struct request *r, struct error_words words, const struct err *e);
-
 #endif
