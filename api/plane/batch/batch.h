@@ -35,7 +35,6 @@ struct batch {
 extern const struct service batch_service, batch_paths_service;
 /* Actions on jobs and tasks at the daemon's own paths, below /batchaid/batch. */
 extern const struct service batch_actions_service;
-struct error_words batch_actions_words(int kind);
 
 static inline const struct batch *batch_of(const struct request *r)
 {

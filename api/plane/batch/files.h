@@ -49,11 +49,4 @@ const char *batch_file_mode(struct request *r, int64_t mode);
  * Content-Type, for the web page, and only the part that the header Range asks for. */
 REPLIED batch_file_send(struct request *r, const struct files_place *p, const char *page_type);
 
-/* --- task_files.c: handlers of actions.c --- */
-
-/* Lists a directory of the task, in the form of api/http/entries.h. */
-REPLIED task_files_list(struct request *r);
-/* GET and HEAD of a file of the task; serves ranges. */
-REPLIED task_files_get(struct request *r);
-
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The data plane as a service: its routes, versions and headers.
+ * The data plane as a service: its routes, versions and headers; and a few of its operations as a
+ * second service at batchaid's own paths.
  */
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/errors.h"
+#include "api/http/auth.h"
 #include "api/http/http.h"
 #include "api/plane/batch/batch.h"
 #include "api/plane/batch/errors.h"
@@ -193,3 +196,60 @@ static void challenge(struct request *r)
 
 const struct service batch_service = {.name = "batch", BATCH_SERVICE};
 const struct service batch_paths_service = {.name = "batch paths", .paths = paths, BATCH_SERVICE};
+
+/* --- actions at batchaid's own paths ----------------------------------------------------------
+ *
+ * Actions on jobs and tasks, for users of a browser. The user's login replaces the account's key,
+ * and the path contains the account. The handlers of the actions are those of the data plane; files
+ * are listed like files of jobs of Batch AI. Each action needs the same role at the account as on
+ * the data plane. */
+
+#define OWN_JOB  "/batchaid/batch/{account}/jobs/{jobId}"
+#define OWN_TASK OWN_JOB "/tasks/{taskId}"
+
+static ERROR_TABLE(action_words, ARM_ERRORS, BATCH_OWN)
+
+    static const struct route action_routes[] = {
+        {"POST", OWN_JOB "/terminate", 0, ROUTE_JSON_OPTIONAL, batch_jobs_terminate,
+         "BatchJobs_Terminate"},
+        {"POST", OWN_JOB "/disable", 0, ROUTE_JSON, batch_jobs_disable, "BatchJobs_Disable"},
+        {"POST", OWN_JOB "/enable", 0, 0, batch_jobs_enable, "BatchJobs_Enable"},
+        {"DELETE", OWN_JOB, 0, 0, batch_jobs_delete, "BatchJobs_Delete"},
+        {"POST", OWN_TASK "/terminate", 0, 0, batch_tasks_terminate, "BatchTasks_Terminate"},
+        {"POST", OWN_TASK "/reactivate", 0, 0, batch_tasks_reactivate, "BatchTasks_Reactivate"},
+        {"DELETE", OWN_TASK, 0, 0, batch_tasks_delete, "BatchTasks_Delete"},
+        {"GET", OWN_TASK "/files", 0, 0, task_files_list, "BatchTaskFiles_List"},
+        {"GET", OWN_TASK "/files/content", 0, ROUTE_USERS_BYTES, task_files_get,
+         "BatchTaskFiles_Get"},
+        {"HEAD", OWN_TASK "/files/content", 0, ROUTE_USERS_BYTES, task_files_get,
+         "BatchTaskFiles_Head"},
+};
+
+static const char *const action_paths[] = {OWN_JOB, OWN_JOB "/{rest*}", NULL};
+
+static int action_may(struct request *r, struct err *e)
+{
+    return auth_check(r, e) < 0 ? -1 : batch_may_in(r, request_param(r, "account"), e);
+}
+
+static struct replied *show_action_error(struct request *r, struct error_words words,
+                                         const struct err *e)
+{
+    return reply_json(r, words.status, error_body(words, e));
+}
+
+const struct service batch_actions_service = {
+    .name = "batch actions",
+    .deps = "batch",
+    .deps_begin_with_arm = true,
+    .paths = action_paths,
+    .routes = action_routes,
+    .n_routes = sizeof action_routes / sizeof action_routes[0],
+    .versions = VERSIONS_NONE,
+    .may = action_may,
+    .audiences = AUDIENCE_ARM,
+    .sessions = true,
+    .body_max = REQUEST_BODY_MAX,
+    .words = action_words,
+    .error = show_action_error,
+};

@@ -11,6 +11,7 @@
 #include "api/http/entries.h"
 #include "api/plane/batch/errors.h"
 #include "api/plane/batch/files.h"
+#include "api/plane/batch/routes.h"
 #include "api/plane/batch/tasks.h"
 #include "lib/fs.h"
 #include "nodeagent-proto/link/node.h"
@@ -119,6 +120,7 @@ static struct replied *list_seeded(struct task_files *l)
     return show(l);
 }
 
+/* Lists a directory of the task, in the form of api/http/entries.h. */
 struct replied *task_files_list(struct request *r)
 {
     struct batch_task t;
@@ -140,6 +142,7 @@ struct replied *task_files_list(struct request *r)
 
 /* --- one file --------------------------------------------------------------------------------- */
 
+/* GET and HEAD of a file of the task; serves ranges. */
 struct replied *task_files_get(struct request *r)
 {
     struct files_place place = {.path = ""};
