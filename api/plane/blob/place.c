@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Maps the name of a blob to its file. A blob's name may be anything, and "/" has no special
- * meaning in it. A name that no file can have (a//b, .., a/, 300 bytes, or a next to a/b) has its
- * file in a hidden folder ("aside").
+ * Finds the blob of a request, and checks the conditions on its tags. Maps the name of a blob to
+ * its file. A blob's name may be anything, and "/" has no special meaning in it. A name that no
+ * file can have (a//b, .., a/, 300 bytes, or a next to a/b) has its file in a hidden folder
+ * ("aside").
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <strings.h>
 
 #include "api/plane/blob/handlers.h"
+#include "api/plane/blob/tag_words.h"
 #include "api/plane/storage/leases.h"
 #include "api/plane/storage/plane_shares.h"
 #include "api/plane/storage/tiers.h"
@@ -340,4 +342,32 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     bool writes = !reads && !is_comp(r, "snapshot") &&
                   !is_comp(r, "undelete"); /* these keep the present blob */
     return blob_check_lease(r, &b->item, writes, e);
+}
+
+/* --- conditions on tags ----------------------------------------------------------------------- */
+
+int tags_check(struct request *r, const char *header, const struct share_item *i, int fails,
+               struct err *e)
+{
+    const char *condition = request_header(r, header);
+    struct err why;
+    if (!condition)
+        return 0;
+    if (!grant_has(grant_of(r), 't'))
+        return err_set(e, AZSTORAGE_PERMISSION, NULL,
+                       "This request is not authorized to perform this operation using this "
+                       "permission: %s needs the one for tags (t).",
+                       header);
+    json_auto_t *tags = i->tags ? json_loads(i->tags, 0, NULL) : NULL;
+    int holds = tag_words_hold(condition, tags, &why);
+    if (holds < 0)
+        return err_set(e, AZSTORAGE_HEADER, header,
+                       "The value for one of the HTTP headers is not in the correct format: %s is "
+                       "'%.100s'; %s.",
+                       header, condition, why.msg);
+    if (holds)
+        return 0;
+    return err_set(e, fails, NULL,
+                   "The condition specified using HTTP conditional header(s) is not met: %s.",
+                   header);
 }
