@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads a seed as JSON or YAML. The library jansson parses JSON. The YAML parser finds lines and
- * columns in both formats, because JSON is YAML except for a few escapes.
+ * columns in both formats, because JSON is YAML except for a few escapes. The id of the
+ * subscription replaces SEED_SUBSCRIPTION in texts, and in the state and the files of a step.
  */
 #include "api/testing/seed/seed_doc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/testing/seed/steps.h"
@@ -93,4 +95,27 @@ const char *seed_filled(struct arena *a, const char *text, const char *subscript
     const char *kept = arena_strdup(a, out.s ? out.s : "");
     strbuf_free(&out);
     return kept;
+}
+
+const json_t *seed_state_of(struct request *r, const struct seed_step *s)
+{
+    const json_t *state = json_object_get(s->given, "state");
+    if (!state)
+        return NULL;
+    char *text = jsontext(state);
+    const char *with = seed_filled(&r->arena, text, s->subscription);
+    free(text);
+    return request_own(r, json_loads(with, JSON_DECODE_ANY, NULL));
+}
+
+const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files)
+{
+    const char *path;
+    if (!json_is_object(files)) /* seed_files_check() reports other types */
+        return files;
+    json_t *all = json_object(), *v;
+    json_object_foreach((json_t *)files, path, v) {
+        json_object_set(all, seed_filled(&r->arena, path, s->subscription), v);
+    }
+    return request_own(r, all);
 }

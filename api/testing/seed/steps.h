@@ -115,7 +115,7 @@ void seed_answer_read(struct arena *a, const struct request *inner, struct err *
 
 /* seed_doc.c: the text with the subscription's id in the place of SEED_SUBSCRIPTION. */
 const char *seed_filled(struct arena *a, const char *text, const char *subscription);
-/* filled.c: the state of a step (NULL: none), and its files, with the subscription's id in the
+/* seed_doc.c: the state of a step (NULL: none), and its files, with the subscription's id in the
  * texts and paths. The results belong to the request. */
 const json_t *seed_state_of(struct request *r, const struct seed_step *s);
 const json_t *seed_files_of(struct request *r, const struct seed_step *s, const json_t *files);
