@@ -15,9 +15,9 @@
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/enter.h"
 #include "daemon/cli/interrupt.h"
-#include "daemon/cli/outage.h"
 #include "daemon/cli/submit.h"
 #include "daemon/cli/terminal.h"
+#include "daemon/cli/watch.h"
 
 #define FIFO      "\"$AZ_BATCHAI_JOB_TEMP/.batchaid-shell\""
 #define ENTER_S   "60"

@@ -16,8 +16,8 @@
 
 #include "daemon/cli/cmd_jobs.h"
 #include "daemon/cli/log_lines.h"
-#include "daemon/cli/outage.h"
 #include "daemon/cli/table.h"
+#include "daemon/cli/watch.h"
 
 #define FIRST_PAUSE_MS 20
 #define LAST_PAUSE_MS  500

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a command again and again. If it fails after it has succeeded once, it is still repeated,
- * because the daemon may be restarting.
+ * Commands that go on while the daemon does not answer, because it may be restarting: a watched
+ * command that fails after it has succeeded once is still repeated, and so is a failed request of a
+ * command that waits for a job. Both for ten minutes.
  */
 #include "daemon/cli/watch.h"
 
@@ -10,21 +11,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/cli/client.h"
+#include "daemon/cli/table.h"
+
 #define PERIOD_S   2
-#define OUTAGE_S   600
+#define OUTAGE_MS  600000
 #define CLEAR_PAGE "\033[H\033[J" /* moves the cursor to the top, and clears the screen below */
 
-static time_t now_s(void)
+static int64_t now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 int watch(const struct options *o, int (*show)(const struct options *o))
 {
     bool on_terminal = isatty(STDOUT_FILENO), was_shown = false;
-    time_t last = now_s();
+    int64_t last_ms = now_ms();
     for (bool first = true;; first = false) {
         if (o->watch && on_terminal)
             fputs(CLEAR_PAGE, stdout);
@@ -33,12 +37,25 @@ int watch(const struct options *o, int (*show)(const struct options *o))
         int code = show(o);
         if (code == EXIT_DONE) {
             was_shown = true;
-            last = now_s();
+            last_ms = now_ms();
         }
-        if (!o->watch || !was_shown || now_s() - last >= OUTAGE_S)
+        if (!o->watch || !was_shown || now_ms() - last_ms >= OUTAGE_MS)
             return code;
         if (fflush(stdout) == EOF)
             return EXIT_FAILED;
         sleep(PERIOD_S);
     }
+}
+
+bool outage_goes_on(struct outage *o, const struct err *why, const char *before)
+{
+    if (!client_may_pass(why))
+        return false;
+    if (o->since_ms == 0) {
+        o->since_ms = now_ms();
+        fputs(before, stderr);
+        table_say(stderr, "batchaid: %s", why->msg);
+        fprintf(stderr, "batchaid: waiting up to %d minutes for the daemon\n", OUTAGE_MS / 60000);
+    }
+    return now_ms() - o->since_ms < OUTAGE_MS;
 }
