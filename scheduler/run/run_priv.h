@@ -269,13 +269,6 @@ struct launch_input run_launch_input(struct live_run *run);
 /* --- report.c ------------------------------------------------------------------------------- */
 extern const struct node_tenant_events run_tenant_events;
 
-/* --- use.c ---------------------------------------------------------------------------------- */
-/* Adds what an ended task used on the node. */
-void slot_note_use(struct run_slot *slot, const struct task_status *st);
-/* Does the same for a task that the node forgets before the run ends. A restart of the daemon would
- * lose this usage, so it is written to the allocation's row now. */
-void slot_keep_use(struct run_slot *slot, const struct task_status *st);
-
 /* --- run.c ---------------------------------------------------------------------------------- */
 void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 /* For wakes_handle_refused(): the run fails with this reason. */
@@ -366,6 +359,11 @@ bool run_awaits_word(struct live_run *run);
 void run_keep_end(struct live_run *run, struct run_task *task, const struct task_status *st);
 /* The task of a resumed run whose kept end decides; NULL: none decides, or not yet. */
 struct run_task *run_kept_end(struct live_run *run);
+/* Adds what an ended task used on the node. */
+void slot_note_use(struct run_slot *slot, const struct task_status *st);
+/* Does the same for a task that the node forgets before the run ends. A restart of the daemon would
+ * lose this usage, so it is written to the allocation's row now. */
+void slot_keep_use(struct run_slot *slot, const struct task_status *st);
 
 /* --- verdict.c: the effect of an event on the run --------------------------------------------- */
 void run_set_outcome(struct live_run *run, const struct run_outcome *out);
