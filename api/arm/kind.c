@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handlers that all kinds of resources share, and the steps of a PUT. Each handler has one
- * struct rm on its stack; rows, names and texts are in the request's memory. Called only on the
- * loop's thread.
+ * The handlers that all kinds of resources share, the steps of a PUT, and what kinds of accounts
+ * have in common. Each handler has one struct rm on its stack; rows, names and texts are in the
+ * request's memory. Called only on the loop's thread.
  */
 #include "api/arm/kind.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
+#include "api/arm/operation.h"
 #include "lib/jsontext.h"
 
 const int rm_missing[] = {ERR_RESOURCE_NOT_FOUND, 0};
@@ -277,4 +279,21 @@ struct replied *rm_check_name(struct request *r)
     return reply_json(r, 200,
                       rc > 0 ? unavailable(&m, "AlreadyExists", &rule->answer_taken)
                              : json_pack("{s:b}", "nameAvailable", 1));
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+enum { NAME_LEAST = 3, NAME_MOST = 24 };
+
+bool account_name_is_valid(const char *name)
+{
+    size_t n = strlen(name);
+    return n >= NAME_LEAST && n <= NAME_MOST &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") == n;
+}
+
+const char *account_provisioning(const struct request *r, const struct scope *at,
+                                 enum pace_step step, int64_t created_us)
+{
+    return creation_look(r, at->subscription, step, &created_us) ? "Creating" : "Succeeded";
 }

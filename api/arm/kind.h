@@ -191,4 +191,14 @@ REPLIED rm_show(struct rm *m, int status);
 /* A value for rm_kind.missing: DELETE replies 204 only for ERR_RESOURCE_NOT_FOUND. */
 extern const int rm_missing[];
 
+/* --- accounts, whose names are unique in the whole cloud: Microsoft.Storage, Microsoft.Batch -----
+ */
+
+/* For rm_name_rule.is_valid: whether the name has 3 to 24 lower-case letters and digits. */
+bool account_name_is_valid(const char *name);
+/* The provisioningState, a constant text, of an account that was created at `created_us` and is not
+ * being deleted. */
+const char *account_provisioning(const struct request *r, const struct scope *at,
+                                 enum pace_step step, int64_t created_us);
+
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/arm/account.h"
 #include "api/arm/batch/errors.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
 #include "model/batch/rm.h"

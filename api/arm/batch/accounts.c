@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "api/arm/account.h"
 #include "api/arm/batch/account.h"
 #include "api/arm/batch/batchrm.h"
 #include "api/arm/batch/errors.h"

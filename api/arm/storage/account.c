@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/arm/account.h"
+#include "api/arm/kind.h"
 #include "api/arm/lookup.h"
 #include "api/arm/operation.h"
 #include "api/arm/storage/errors.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/arm/account.h"
 #include "api/arm/errors.h"
 #include "api/arm/kind.h"
 #include "api/arm/lookup.h"
