@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The counters of each part of the daemon since its start, for benchmarks and administrators.
+ * The daemon itself: the counters of each part since its start, for benchmarks and administrators;
+ * and the HTTPS route that makes it read its configuration again, whose client is `batchaid
+ * reload`.
  */
 #include "api/admin/admin.h"
 #include "api/admin/routes.h"
@@ -74,4 +76,27 @@ struct replied *authority_get(struct request *r)
 {
     reply_header_text(r, "Content-Disposition", "attachment; filename=\"batchaid-ca.pem\"");
     return reply_text(r, 200, "application/x-pem-file", xstrdup(admin_of(r)->authority));
+}
+
+/* --- its configuration ------------------------------------------------------------------------ */
+
+static void reply_reloaded(void *ctx, const json_t *changed, const struct err *why)
+{
+    struct request *r = ctx;
+    struct err e;
+    if (!why) {
+        request_finish(r, reply_json(r, 200, json_deep_copy(changed)));
+        return;
+    }
+    e = *why;
+    if (e.code == ERR_CONFIG) /* the request is right, the file is not */
+        err_set(&e, ERR_CONFLICT, NULL, "Nothing has changed: %s", why->msg);
+    request_finish(r, reply_err(r, &e));
+}
+
+struct replied *configuration_reload(struct request *r)
+{
+    const struct admin_reload *reload = &admin_of(r)->reload;
+    reload->ask(reload->of, reply_reloaded, r);
+    return reply_later(r);
 }
