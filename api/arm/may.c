@@ -11,6 +11,7 @@
 
 #include "api/access/access.h"
 #include "api/arm/errors.h"
+#include "api/arm/operation.h"
 #include "api/http/auth.h"
 #include "scheduler/scheduler.h"
 
@@ -32,6 +33,14 @@ static int is_own(struct request *r, arm_made_by made_by, struct err *e)
     return who && strcasecmp(who, r->who->object_id) == 0;
 }
 
+/* A deletion ends the roles at the deleted place, so without a role a principal may still ask for
+ * the end of its own deletion. */
+static int allow_own_delete(struct request *r, const struct access_target *t, struct err *e)
+{
+    int own = operation_is_own_delete(r, e);
+    return own < 0 ? -1 : own ? 0 : access_refuse(r, t->action, t->scope, e);
+}
+
 static int allow(struct request *r, arm_made_by made_by, struct err *e)
 {
     struct access_target t;
@@ -48,7 +57,7 @@ static int allow(struct request *r, arm_made_by made_by, struct err *e)
     if (v == ACCESS_YES || own > 0)
         return 0;
     if (!(r->route->flags & ROUTE_PARTIAL) || !access_any_below(&sight.grants, t.scope))
-        return access_refuse(r, t.action, t.scope, e);
+        return allow_own_delete(r, &t, e);
     sight.action = t.action;
     r->grant = memcpy(arena_alloc(&r->arena, sizeof sight), &sight, sizeof sight);
     return 0;

@@ -7,11 +7,14 @@
 #include "api/arm/operation.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
+#include "lib/hash.h"
 #include "lib/jsontext.h"
 #include "scheduler/front/batchai/batchai.h"
 #include "scheduler/scheduler.h"
@@ -40,11 +43,25 @@ static const char *resource_key(struct request *r, const struct op_request *o)
     return key;
 }
 
+/* The last digits of an operation's id are a hash of the other digits and of the object id of the
+ * principal who began the operation. So the id tells whether a principal began the operation. */
+#define BEGINNER_DIGITS 8
+#define BEGINNER_AT     (GUID_SIZE - 1 - BEGINNER_DIGITS)
+
+static void beginner_digits(struct request *r, const char *id, char out[BEGINNER_DIGITS + 1])
+{
+    const char *text = arena_lower(
+        &r->arena, arena_printf(&r->arena, "%.*s %s", BEGINNER_AT, id, r->who->object_id));
+    snprintf(out, BEGINNER_DIGITS + 1, "%08" PRIx32,
+             (uint32_t)number_hash(text_hash(text, strlen(text))));
+}
+
 int operation_start(struct request *r, const struct op_request *o, const char **guid, struct err *e)
 {
     assert(o->resource_id != 0); /* the scheduler finds and ends the operation by this id */
     char *id = arena_alloc(&r->arena, GUID_SIZE);
     request_guid_at(r, id);
+    beginner_digits(r, id, id + BEGINNER_AT);
     struct operation op = {
         .guid = id,
         .subscription = arm_subscription(r),
@@ -168,6 +185,23 @@ int operation_find(struct request *r, const char *guid, struct operation *op, st
                        request_param(r, "operation"));
     operation_look(r, op);
     return 0;
+}
+
+int operation_is_own_delete(struct request *r, struct err *e)
+{
+    struct operation op;
+    char digits[BEGINNER_DIGITS + 1];
+    if (!strstr(r->route->path, "{operation}"))
+        return 0;
+    const char *given = request_param(r, "operation");
+    size_t n = strlen(given);
+    const char *guid = n < GUID_SIZE - 1 ? given : given + n - (GUID_SIZE - 1);
+    int rc = st_op_get(arm_of(r)->storage, &r->arena, guid, &op, e);
+    if (rc <= 0)
+        return rc;
+    beginner_digits(r, op.guid, digits);
+    return op.is_delete && strcasecmp(op.subscription, arm_subscription(r)) == 0 &&
+           strcmp(op.guid + BEGINNER_AT, digits) == 0;
 }
 
 static const char *status_name(enum op_status s)

@@ -4,6 +4,7 @@
 import re
 
 import pytest
+from support.people import CONTRIBUTOR
 from support.waiting import wait_for
 from support.world import Place, cluster_body, file_server_body, fresh, instant, job_body
 
@@ -95,6 +96,38 @@ def test_provisioning_is_over_before_the_first_look(own_place, daemon, shared_cl
         reply = daemon.call("PUT", path, body, expect=202)
         assert daemon.get(reply.headers["Azure-AsyncOperation"])["status"] == "Succeeded", path
         assert daemon.get(path)["properties"]["provisioningState"] == "succeeded"
+
+
+def places(place):
+    """(path, api-version) of what a deletion removes over a while, with the roles there."""
+    account = f"{place.group_path}/providers/Microsoft.Batch/batchAccounts/{fresh('acct').replace('-', '')}"
+    place.daemon.call("PUT", account, {"location": "eastus"}, api_version="2022-10-01", validate=False, expect=202)
+    cluster = place.cluster(nodes=0)
+    return [(cluster.path, "2018-05-01"), (account, "2022-10-01"), (place.path, "2018-05-01"), (place.group_path, "2019-11-01")]
+
+
+def test_whoever_deletes_the_place_of_their_only_role_learns_of_its_end(own_place, daemon, person):
+    stranger = person("none")
+    for path, version in places(own_place):
+        ada, bob = person(CONTRIBUTOR, path), person(CONTRIBUTOR, path)
+        reply = ada.call("DELETE", path, api_version=version, validate=False)
+        assert reply.status == 202, path
+        wait_for(lambda path=path, version=version: daemon.call("GET", path, api_version=version, validate=False).status == 404, 30)
+        for url in {reply.headers.get(name) for name in ("Location", "Azure-AsyncOperation")} - {None}:
+            assert ada.call("GET", url, validate=False).status in (200, 204), url
+            for other in (bob, stranger):
+                other.may_not("GET", url, validate=False)
+            ada.may_not("GET", re.sub(r"[0-9a-f]{8}\?", "00000000?", url), validate=False)
+        ada.may_not("GET", path, api_version=version, validate=False)
+
+
+def test_what_a_principal_made_is_not_shown_without_a_role(own_place, daemon, person):
+    ada = person(CONTRIBUTOR)
+    reply = ada.call("PUT", own_place.path + "/clusters/c", cluster_body(0), expect=202)
+    url = reply.headers["Azure-AsyncOperation"]
+    assert ada.get(url)["status"] == "Succeeded"
+    ada.take_all()
+    ada.may_not("GET", url)
 
 
 @pytest.mark.parametrize("kind", ["operationresults", "operationstatuses"])
