@@ -119,30 +119,44 @@ static bool has_word(const char *name)
     return false;
 }
 
-static bool is_secret(const json_t *in, const char *name)
+/* Whether the member "value" of an object is secret. It is in a key, {"keyName", "value"}; in a
+ * secret of a vault, {"value"} alone or with some of its attributes, contentType and tags; and in
+ * the secrets of a job or cluster, {"secrets": [{"name", "value"}]}. */
+static bool is_secret_value(const json_t *in, bool within_secrets)
+{
+    static const char *const beside[] = {"keyName", "attributes", "contentType", "tags"};
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++)
+        if (json_object_get(in, beside[i]))
+            return true;
+    return within_secrets || json_object_size(in) == 1;
+}
+
+static bool is_secret(const json_t *in, const char *name, bool within_secrets)
 {
     for (size_t i = 0; i < sizeof secret_names / sizeof secret_names[0]; i++)
         if (strcasecmp(name, secret_names[i]) == 0)
             return true;
-    /* A member "value" is secret in a key, {"keyName", "value"}, and in a secret of a vault,
-     * {"value", "id", "attributes"}. */
-    bool holds = json_object_get(in, "keyName") || json_object_get(in, "attributes") ||
-                 json_object_size(in) == 1;
-    return has_word(name) || (strcmp(name, "value") == 0 && holds);
+    return has_word(name) || (strcmp(name, "value") == 0 && is_secret_value(in, within_secrets));
 }
 
-void mask_secrets(json_t *o)
+/* within_secrets: `o` is the value of a member "secrets", or inside of the value. */
+static void mask(json_t *o, bool within_secrets)
 {
     const char *name;
     size_t i;
     void *next;
     json_t *v;
     json_array_foreach(o, i, v)
-        mask_secrets(v);
+        mask(v, within_secrets);
     json_object_foreach_safe(o, next, name, v) {
-        if (json_is_string(v) && is_secret(o, name))
+        if (json_is_string(v) && is_secret(o, name, within_secrets))
             json_object_set_new(o, name, json_string(MASK));
         else
-            mask_secrets(v);
+            mask(v, within_secrets || strcasecmp(name, "secrets") == 0);
     }
+}
+
+void mask_secrets(json_t *o)
+{
+    mask(o, false);
 }

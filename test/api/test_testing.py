@@ -16,7 +16,7 @@ from support.storage import StorageDaemon
 from support.testing import Testing
 from support.testing_fixtures import place  # noqa: F401 (a fixture)
 from support.two_parts import TwoParts
-from support.vaults import vault_body
+from support.vaults import ALL, Safe, Vaults, policy, vault_body
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body
 
@@ -83,6 +83,21 @@ def test_secrets_are_not_in_it(place, t):
     text = str(put["request"])
     assert "pw-never-shown" not in text and "c2VjcmV0IGtleQ==" not in text
     assert put["request"]["properties"]["userAccountSettings"]["adminUserName"] == "demo"
+
+
+def test_secrets_of_vaults_and_jobs_are_not_in_it(place, t, temporary):
+    d, before = place.daemon, t.last()
+    vaults = temporary(Vaults(d).make())
+    safe = Safe(d, vaults.vault(policy(d.env["AZURE_CLIENT_ID"], **ALL)))
+    tags, attributes = {"of": "mine"}, {"enabled": True}
+    for more in ({}, {"contentType": "text/plain"}, {"tags": tags}, {"contentType": "x", "tags": tags}, {"attributes": attributes}):
+        safe.set("s", "never-shown", **more)
+    secrets = [{"name": "KEY", "value": "never-shown"}]
+    setup = {"commandLine": "true", "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out", "secrets": secrets}
+    place.cluster(nodes=0, name="c1", nodeSetup={"setupTask": setup})
+    place.job(place.cluster_at("c1"), "true", secrets=secrets, environmentVariables=[{"name": "SHOWN", "value": "shown"}])
+    text = str(t.requests(after=before))
+    assert "never-shown" not in text and "{'name': 'SHOWN', 'value': 'shown'}" in text
 
 
 def test_it_can_be_forgotten(place, t):
