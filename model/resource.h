@@ -399,6 +399,8 @@ struct blob_snapshot {
     struct share_item item;
 };
 
+#define VAULT_POLICIES_MAX 1024 /* access policies; the limit of the real service */
+
 /* A Key Vault. */
 struct vault {
     int64_t id;

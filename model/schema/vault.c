@@ -7,7 +7,7 @@
 
 #include "model/schema/tables.h"
 
-enum { MAX_POLICIES = 1024, MAX_PERMISSIONS = 64, MAX_RULES = 1000 };
+enum { MAX_PERMISSIONS = 64, MAX_RULES = 1000 };
 
 static const struct enum_name families[] = {{1, "A"}, {0, NULL}};
 static const struct enum_name skus[] = {{1, "standard"}, {2, "premium"}, {0, NULL}};
@@ -112,7 +112,7 @@ static const struct field policy_rows[] = {
 static SCHEMA(schema_policy, policy_rows, "AccessPolicyEntry");
 
 #define POLICIES_ROW(bits)                                                                         \
-    LIST("accessPolicies", (bits) | KEEP_EMPTY, schema_policy, .max = MAX_POLICIES)
+    LIST("accessPolicies", (bits) | KEEP_EMPTY, schema_policy, .max = VAULT_POLICIES_MAX)
 
 static const struct field policy_properties_rows[] = {POLICIES_ROW(REQUIRED)};
 static SCHEMA(schema_policy_properties, policy_properties_rows, "VaultAccessPolicyProperties");

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from support.people import Person
+from support.refusals import refused
 from support.vaults import ALL, RM, RM_VERSION, Vaults, policy, vault_body
 from support.waiting import wait_for
 from support.world import Place, fresh, instant
@@ -254,6 +255,17 @@ def test_access_policies_one_by_one(vaults):
     policies(vaults, name, "guess", policy(ME), expect=400)
     policies(vaults, name, "add", {"objectId": ME}, expect=400)
     policies(vaults, fresh("none"), "add", policy(ME), expect=404)
+
+
+def test_a_vault_has_as_many_access_policies_as_a_body_may_name(vaults):
+    name = vaults.vault(*(policy(f"{i:08}-0000-0000-0000-000000000000") for i in range(1023)))
+    policies(vaults, name, "add", policy(ME, secrets=["get"]))
+    reply = policies(vaults, name, "add", policy(ME, secrets=["list"]), policy(YOU), expect=400)
+    refused(reply, 400, "InvalidParameter", "properties.accessPolicies", words=["1025", "1024"])
+    seen = vaults.get(name)["properties"]["accessPolicies"]
+    assert len(seen) == 1024 and seen[-1] == policy(ME, secrets=["get"])
+    policies(vaults, name, "replace", policy(ME, secrets=["set"]))
+    vaults.call("PATCH", f"/vaults/{name}", {"properties": {"accessPolicies": vaults.get(name)["properties"]["accessPolicies"]}}, expect=200)
 
 
 # --- lists ------------------------------------------------------------------------------------------

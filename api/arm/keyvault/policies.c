@@ -128,8 +128,14 @@ static int change(struct request *r, struct vault *v, json_t *given, json_t *pro
     if (!json_object_get(properties, "accessPolicies"))
         json_object_set_new(properties, "accessPolicies", json_array());
     json_t *list = json_object_get(properties, "accessPolicies");
+    size_t before = json_array_size(list);
     for (size_t i = 0; i < json_array_size(given); i++)
         changes[c].apply(list, json_array_get(given, i));
+    size_t n = json_array_size(list);
+    if (n > before && n > VAULT_POLICIES_MAX)
+        return err_set(e, ERR_INVALID_PROPERTY, "properties.accessPolicies",
+                       "The vault would have %zu access policies; at most %d are allowed.", n,
+                       VAULT_POLICIES_MAX);
     const json_t *tags = v->tags ? request_own(r, json_loads(v->tags, 0, NULL)) : NULL;
     return vault_store(r, v, tags, properties, e);
 }
