@@ -459,3 +459,16 @@ def test_nothing_of_a_finished_job_is_left_on_its_node(own_place, daemon):
         lambda: not [c for c in processes_of(daemon.state_dir).values() if "sleep" in c and "1000" in c],
         what="no process of this job",
     )
+
+
+def test_a_job_is_put_again_after_its_cluster_is_gone(own_place):
+    cluster = own_place.cluster(nodes=0, name="MyCluster")
+    spelt = cluster.path.replace("/resourceGroups/", "/RESOURCEGROUPS/").replace("MyCluster", "mycluster")
+    job = own_place.job(spelt)
+    job.call("POST", "/terminate")
+    job.wait()
+    shown = job.get()["properties"]["cluster"]
+    cluster.delete()
+    for id in (spelt, cluster.path):
+        assert job.call("PUT", body=job_body(id), expect=200).json["properties"]["cluster"] == shown
+    refused(job.call("PUT", body=job_body(cluster.path + "2")), 409, "PropertyChangeNotAllowed", "properties.cluster.id")

@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/arm/batchai/awaited.h"
 #include "api/arm/batchai/batchai.h"
@@ -233,6 +234,15 @@ static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *
     return 0;
 }
 
+/* Spells the cluster's id like the job's stored document if both are the same id. */
+static void spell_cluster_id(json_t *doc, const struct job *j)
+{
+    json_t *ref = json_object_get(json_object_get(doc, "properties"), "cluster");
+    const char *given = json_text_at(ref, "id");
+    if (given && j->cluster_ref && strcasecmp(given, j->cluster_ref) == 0)
+        json_object_set_new_nocheck(ref, "id", json_string_nocheck(j->cluster_ref));
+}
+
 /* Writes the document, with the mounts that the cluster has now and the job will have. */
 static void write_doc(struct request *r, struct accepted *a, const struct cluster *c)
 {
@@ -300,9 +310,13 @@ static int seek(struct rm *m, struct err *e)
     int rc = st_job_get(arm_of(r)->storage, &r->arena, n->x.id, m->name, m->row, e);
     if (rc < 0)
         return -1;
+    if (normalise_cluster_id(r, m->given.doc, &n->c, e) == 0)
+        return rc;
     /* A job stays when its cluster is deleted, so a repeated PUT must not fail because the cluster
      * is missing. */
-    return normalise_cluster_id(r, m->given.doc, &n->c, e) < 0 && rc == 0 ? -1 : rc;
+    if (rc > 0)
+        spell_cluster_id(m->given.doc, m->row);
+    return rc > 0 ? rc : -1;
 }
 
 /* A PUT of an existing job is accepted only if it changes nothing. */
