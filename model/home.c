@@ -1,6 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Converts and compares the two paths of a resource that versions without workspaces see. Pure
+ * functions of texts; they keep nothing.
+ */
 #include "model/home.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -60,4 +65,54 @@ char *home_short_id(const char *id)
         below += strlen(EXPERIMENT);
     }
     return joined(id, rest, "", below);
+}
+
+/* The length of what both texts begin with; names are compared without regard to case. */
+static size_t common(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && tolower((unsigned char)a[n]) == tolower((unsigned char)b[n]))
+        n++;
+    return n;
+}
+
+static bool within(const char *path, const char *outer)
+{
+    size_t n = strlen(outer);
+    return starts(path, outer) && (path[n] == '\0' || path[n] == '/');
+}
+
+/* The long form of a short path is `above`, a slash and `rest`. Both begin behind the provider. */
+struct long_path {
+    const char *above, *rest;
+};
+
+static bool lengthen(const char *shorter, struct long_path *out)
+{
+    bool job = starts(shorter, "jobs/");
+    if (!job && !starts(shorter, "clusters/") && !starts(shorter, "fileServers/"))
+        return false;
+    *out = (struct long_path){job ? "workspaces/" HOME_WORKSPACE "/experiments/" HOME_EXPERIMENT
+                                  : "workspaces/" HOME_WORKSPACE,
+                              shorter};
+    return true;
+}
+
+bool home_path_within(const char *path, const char *outer)
+{
+    struct long_path is;
+    size_t n = common(path, outer), provider = strlen(PROVIDER);
+    if (n < provider || !starts(path + n - provider, PROVIDER))
+        return false;
+    const char *in = path + n, *out = outer + n;
+    if (lengthen(out, &is)) {
+        size_t above = strlen(is.above);
+        return within(in, is.above) && in[above] == '/' && within(in + above + 1, is.rest);
+    }
+    if (!lengthen(in, &is))
+        return false;
+    size_t above = strlen(is.above);
+    if (within(is.above, out))
+        return true;
+    return within(out, is.above) && out[above] == '/' && within(is.rest, out + above + 1);
 }

@@ -25,6 +25,9 @@ bool home_has(const struct scope *s);
 /* ".../Microsoft.BatchAI/clusters/c" -> ".../workspaces/migrated/clusters/c". The caller frees;
  * NULL for an id of another form. Not for jobs, because no property refers to their ids. */
 char *home_long_id(const char *id);
+/* Whether a path in one form is the resource `outer` in the other form, or below it. False if both
+ * have the same form. Unlike home_long_id(), for jobs, too. */
+bool home_path_within(const char *path, const char *outer);
 /* The opposite of home_long_id(); NULL if old versions do not see the resource. */
 char *home_short_id(const char *id);
 

@@ -74,7 +74,8 @@ bool access_named(const struct grants *g, const char *action, const char *scope)
 bool access_to_data(const struct grants *g, const char *action, const char *scope);
 /* Whether there is a role at `scope`, above or below it. */
 bool access_any_below(const struct grants *g, const char *scope);
-/* Whether `scope` is `outer` or below it; names are compared without regard to case. */
+/* Whether `scope` is `outer` or below it; names are compared without regard to case. The two paths
+ * of a resource that versions without workspaces see are one scope (model/home.h). */
 bool scope_within(const char *scope, const char *outer);
 /* 1: a principal other than the first has a role with this action at the scope; 0: none has; -1:
  * err. */

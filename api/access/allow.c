@@ -8,12 +8,15 @@
 #include <strings.h>
 
 #include "api/access/access.h"
+#include "model/home.h"
 #include "storage/storage.h"
 
 bool scope_within(const char *scope, const char *outer)
 {
     size_t n = strlen(outer);
-    return strncasecmp(scope, outer, n) == 0 && (scope[n] == '\0' || scope[n] == '/');
+    if (strncasecmp(scope, outer, n) == 0 && (scope[n] == '\0' || scope[n] == '/'))
+        return true;
+    return home_path_within(scope, outer);
 }
 
 int access_load(const struct access *x, struct arena *a, const struct principal *who,

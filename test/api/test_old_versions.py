@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.flat import HOME, FlatPlace, located
+from support.people import READER
 from support.refusals import INVALID, MISSING, refused
 from support.spec import API_VERSION, OLD_VERSIONS
 from support.world import MOUNT, Place, cluster_body, file_share, job_body
@@ -470,6 +471,31 @@ def test_home_is_a_workspace_like_any_other(flat):
     assert there.read("stdout.txt") == job.read("stdout.txt") == "42\n"
     other = [v for v in OLD_VERSIONS if v != flat.version][0]
     assert flat.through(other).job_at("answer").properties["experimentName"] == "mine"
+
+
+@pytest.mark.parametrize("kind", ["clusters", "fileServers", "jobs"])
+def test_a_role_holds_at_both_paths_of_a_resource(flat, person, kind):
+    cluster = flat.cluster(nodes=0, name="c")
+    flat.file_server(name="f")
+    flat.job(cluster, name="j")
+    daemon, home = flat.daemon._daemon, flat.through(API_VERSION).path
+    name = {"clusters": "c", "fileServers": "f", "jobs": "j"}[kind]
+    short = f"{flat.path}/{kind}/{name}"
+    long = f"{home}/{'experiments/migrated/' if kind == 'jobs' else ''}{kind}/{name}"
+    for scope in (short, long, home):
+        ada = person(READER, scope)
+        assert ada.get(short, api_version=flat.version)["name"] == ada.get(long)["name"] == name
+        listed = ada.get(f"{flat.path}/{kind}", api_version=flat.version)["value"]
+        assert [one["id"].lower() for one in listed] == [short.lower()]
+        listed = ada.get(long.rsplit("/", 1)[0])["value"]
+        assert [one["id"].lower() for one in listed] == [long.lower()]
+        for method, path, version in (("DELETE", short, flat.version), ("DELETE", long, API_VERSION)):
+            ada.may_not(method, path, api_version=version)
+    for scope in (f"{short}2", f"{long}2", f"{flat.group_path}2/providers/Microsoft.BatchAI/{kind}/{name}"):
+        bob = person(READER, scope)
+        bob.may_not("GET", short, api_version=flat.version)
+        bob.may_not("GET", long)
+    daemon.get(long)
 
 
 def test_what_2018_05_01_makes_at_home_old_versions_use(flat):

@@ -40,6 +40,51 @@ TEST(long_ids_become_short)
     expect(home_short_id(RP "clusters/c"), NULL);
 }
 
+TEST(both_paths_of_a_resource_are_one_place)
+{
+    static const struct {
+        const char *path, *outer;
+        bool within;
+    } rows[] = {
+        {"clusters/c", "workspaces/migrated/clusters/c", true},
+        {"Clusters/C", "Workspaces/Migrated", true},
+        {"workspaces/migrated/clusters/c", "clusters/c", true},
+        {"workspaces/migrated/clusters/c/x", "clusters/C", true},
+        {"clusters/c/x", "workspaces/migrated/clusters/c", true},
+        {"fileServers/f", "workspaces/migrated", true},
+        {"workspaces/migrated/fileServers/f", "fileServers/f", true},
+        {"jobs/j", "workspaces/migrated/experiments/migrated/jobs/j", true},
+        {"jobs/j", "workspaces/migrated/experiments/migrated", true},
+        {"jobs/j", "workspaces/migrated", true},
+        {"workspaces/migrated/experiments/migrated/jobs/j", "jobs/j", true},
+        {"clusters/c", "clusters/c", false},
+        {"clusters/c", "workspaces/migrated/clusters/c2", false},
+        {"clusters/c2", "workspaces/migrated/clusters/c", false},
+        {"clusters/c", "workspaces/migrated/clusters/c/x", false},
+        {"clusters/c", "workspaces/migrated2", false},
+        {"clusters/c", "workspaces/w/clusters/c", false},
+        {"clusters/c", "workspaces/migrated/fileServers/c", false},
+        {"workspaces/migrated", "clusters/c", false},
+        {"workspaces/migrated/clusters/c2", "clusters/c", false},
+        {"workspaces/w/clusters/c", "clusters/c", false},
+        {"workspaces/migrated/experiments/other/jobs/j", "jobs/j", false},
+        {"workspaces/migrated/experiments/migrated", "jobs/j", false},
+        {"jobs/j", "workspaces/migrated/experiments/other", false},
+        {"jobs/j", "workspaces/migrated/clusters/j", false},
+        {"workspaces/migrated/clusters/j", "jobs/j", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char path[200], outer[200];
+        snprintf(path, sizeof path, RP "%s", rows[i].path);
+        snprintf(outer, sizeof outer, RP "%s", rows[i].outer);
+        if (home_path_within(path, outer) != rows[i].within)
+            fail_msg("%s in %s", rows[i].path, rows[i].outer);
+    }
+    assert_false(home_path_within(RP "clusters/c", "/subscriptions/s/resourceGroups/h/providers/"
+                                                   "Microsoft.BatchAI/workspaces/migrated"));
+    assert_false(home_path_within("clusters/c", "workspaces/migrated/clusters/c"));
+}
+
 TEST(what_lives_at_home)
 {
     struct scope s = {.workspace = "Migrated"};
