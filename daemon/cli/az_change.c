@@ -9,14 +9,29 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/http/url.h"
 #include "daemon/cli/client.h"
 #include "lib/guid.h"
 #include "model/home.h"
 
-const char *az_change_scope(struct az_change *c, const char *group)
+const char *az_change_escaped(struct az_change *c, const char *text, bool keep_slash)
+{
+    struct strbuf b = STRBUF_INIT;
+    url_encode(&b, text, keep_slash);
+    const char *escaped = arena_strdup(c->arena, b.s ? b.s : "");
+    strbuf_free(&b);
+    return escaped;
+}
+
+static const char *scope_of(struct az_change *c, const char *group)
 {
     const char *scope = arena_concat(c->arena, "/subscriptions/", c->subscription);
     return group ? arena_concat(c->arena, scope, "/resourceGroups/", group) : scope;
+}
+
+const char *az_change_scope(struct az_change *c, const char *group)
+{
+    return az_change_escaped(c, scope_of(c, group), true);
 }
 
 int az_change_group(struct az_change *c, const char **out, struct err *e)
@@ -150,10 +165,39 @@ int az_change_has_experiment(struct az_change *c, const char *group, bool *out, 
     return 0;
 }
 
+int az_change_no_place(const struct az_change *c, const char *group, const char *others,
+                       struct err *e)
+{
+    const char *more = c->form->place & IN_EXPERIMENT ? " -e EXPERIMENT" : "";
+    if (*others)
+        return err_set(e, ERR_WORKSPACE_NOT_FOUND, NULL,
+                       "az %s without -w reads the workspace " HOME_WORKSPACE
+                       ", which the resource group '%s' does not have; name one: -w WORKSPACE%s "
+                       "(its workspaces: %s)",
+                       c->form->words, group, more, others);
+    return err_set(e, ERR_WORKSPACE_NOT_FOUND, NULL,
+                   "the resource group '%s' has no clusters and jobs yet", group);
+}
+
+int az_change_check_cluster(struct az_change *c, const char *id, struct err *e)
+{
+    json_t *reply;
+    const char *path =
+        arena_concat(c->arena, az_change_escaped(c, id, true), "?api-version=", AZ_TODAY);
+    if (look(c, path, &reply, e) < 0)
+        return -1;
+    bool there = reply != NULL;
+    json_decref(reply);
+    return there ? 0
+                 : err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                           "az %s: the cluster '%s' does not exist; nothing was created",
+                           c->form->words, id);
+}
+
 const char *az_change_id(struct az_change *c, const char *group, const char *type, const char *name)
 {
     if (*name != '/')
-        return arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/workspaces/",
+        return arena_concat(c->arena, scope_of(c, group), AZ_PROVIDER, "/workspaces/",
                             HOME_WORKSPACE, "/", type, "/", name);
     char *today = home_long_id(name);
     const char *id = today ? arena_strdup(c->arena, today) : name;

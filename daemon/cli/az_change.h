@@ -99,7 +99,15 @@ int az_change_has_experiment(struct az_change *c, const char *group, bool *out,
 /* The id that a cluster or file server has today; `name` is its name, or its id in any form. */
 const char *az_change_id(struct az_change *c, const char *group, const char *type,
                          const char *name);
-/* The path of a group; NULL: the path of the subscription. */
+/* Refuses a line that reads the workspace of old commands in a group that lacks the workspace. */
+int az_change_no_place(const struct az_change *c, const char *group, const char *others,
+                       struct err *e) MUST_CHECK;
+/* Refuses a cluster that does not exist, before the workspace and experiment are created for its
+ * job. `id` is in today's form. */
+int az_change_check_cluster(struct az_change *c, const char *id, struct err *e) MUST_CHECK;
+/* The text for a URL: percent-encoded, `/` only without keep_slash. */
+const char *az_change_escaped(struct az_change *c, const char *text, bool keep_slash);
+/* The path of a group for a URL; NULL: the path of the subscription. */
 const char *az_change_scope(struct az_change *c, const char *group);
 /* Refuses the line with an error that names missing options (", -n CLUSTER, -s SIZE"); if `missing`
  * is "", there is no error. */

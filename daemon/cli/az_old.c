@@ -254,19 +254,6 @@ static int make_experiment(struct az_change *c, const char *group, const char *w
     return 0;
 }
 
-static int no_place(const struct az_change *c, const char *group, const char *others, struct err *e)
-{
-    const char *more = c->form->place & IN_EXPERIMENT ? " -e EXPERIMENT" : "";
-    if (*others)
-        return err_set(e, ERR_WORKSPACE_NOT_FOUND, NULL,
-                       "az %s without -w reads the workspace " HOME_WORKSPACE
-                       ", which the resource group '%s' does not have; name one: -w WORKSPACE%s "
-                       "(its workspaces: %s)",
-                       c->form->words, group, more, others);
-    return err_set(e, ERR_WORKSPACE_NOT_FOUND, NULL,
-                   "the resource group '%s' has no clusters and jobs yet", group);
-}
-
 static int place_today(struct az_change *c, struct err *e)
 {
     const char *group, *others;
@@ -279,7 +266,7 @@ static int place_today(struct az_change *c, struct err *e)
                                     "/workspaces/" HOME_WORKSPACE);
     bool makes = (c->form->place & MAKES_PLACE) != 0;
     if (!there && !makes)
-        return no_place(c, group, others, e);
+        return az_change_no_place(c, group, others, e);
     if (!there && make_workspace(c, group, path, e) < 0)
         return -1;
     az_line_put(&c->line, "-w", HOME_WORKSPACE);

@@ -132,7 +132,7 @@ static int send_job(struct az_change *c, const char *cluster, const char *group,
     c->request = (struct az_request){
         .method = "PUT",
         .path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/jobs/",
-                             az_line_value(&c->line, "-n --name"),
+                             az_change_escaped(c, az_line_value(&c->line, "-n --name"), false),
                              "?api-version=", api_version_name(c->file.version)),
         .body = body,
         .waits = true};
@@ -154,9 +154,12 @@ int az_old_create_job(struct az_change *c, struct err *e)
     if (c->file.version != V_2018_05_01)
         return send_job(c, az_change_id(c, elsewhere ? other : group, "clusters", cluster), group,
                         e);
+    const char *id = az_change_id(c, elsewhere ? other : group, "clusters", cluster);
+    if (az_change_check_cluster(c, id, e) < 0)
+        return -1;
     az_line_drop(&c->line, names);
     if (elsewhere || *cluster == '/')
-        cluster = az_change_id(c, elsewhere ? other : group, "clusters", cluster);
+        cluster = id;
     az_line_put(&c->line, "-r", cluster);
     lengthen_ids(c, json_object_get(c->file.tree, "properties"));
     return mounts_server(c) ? mount_server(c, properties_of(c), e) : 0;

@@ -107,13 +107,13 @@ int az_old_assign_role(struct az_change *c, struct err *e)
     }
     if (find_role(c, given_role, &role, e) < 0 || find_principal(c, assignee, &principal, e) < 0)
         return -1;
-    if (!scope)
-        scope = az_change_scope(c, empty ? NULL : group);
+    scope = scope ? az_change_escaped(c, scope, true) : az_change_scope(c, empty ? NULL : group);
     guid_new(name);
     c->request = (struct az_request){
         .method = "PUT",
         .path = arena_concat(c->arena, scope, ROLES, "/roleAssignments/",
-                             given_name ? given_name : name, "?api-version=2022-04-01"),
+                             given_name ? az_change_escaped(c, given_name, false) : name,
+                             "?api-version=2022-04-01"),
         .body = json_pack("{s:o}", "properties", properties_of_role(c, role, principal))};
     return 0;
 }
@@ -260,13 +260,13 @@ int az_old_set_secret(struct az_change *c, struct err *e)
         return 0;
     if (secret_text(c, &value, e) < 0)
         return -1;
-    c->request = (struct az_request){.method = "PUT",
-                                     .path = arena_concat(c->arena, "https://", vault,
-                                                          c->facts->vault_suffix, "/secrets/", name,
-                                                          "?api-version=7.4"),
-                                     .resource = "https://vault.azure.net",
-                                     .body = json_pack("{s:s, s:s*}", "value", value, "contentType",
-                                                       az_line_value(&c->line, CONTENT_TYPE))};
+    c->request = (struct az_request){
+        .method = "PUT",
+        .path = arena_concat(c->arena, "https://", vault, c->facts->vault_suffix, "/secrets/",
+                             az_change_escaped(c, name, false), "?api-version=7.4"),
+        .resource = "https://vault.azure.net",
+        .body = json_pack("{s:s, s:s*}", "value", value, "contentType",
+                          az_line_value(&c->line, CONTENT_TYPE))};
     add_tags(c, c->request.body);
     note_encoding(c, c->request.body);
     return add_attributes(c, c->request.body, e);

@@ -56,20 +56,23 @@ static void ask(struct az_change *c, const char *method, const char *group, cons
     c->request = (struct az_request){
         .method = method,
         .path = arena_concat(c->arena, az_change_scope(c, group), AZ_PROVIDER, "/", type,
-                             name ? "/" : "", name ? name : "", "?api-version=", AZ_OLD),
+                             name ? "/" : "", name ? az_change_escaped(c, name, false) : "",
+                             "?api-version=", AZ_OLD),
         .list = !name};
 }
 
-/* az lists the resources of one workspace. Without a group, or if the group lacks the workspace, a
- * request of the old version lists all resources instead. */
+/* az lists the resources of one workspace. Without a group, or if the group has no workspace or
+ * lacks the experiment, a request of the old version lists all resources instead. */
 int az_old_list(struct az_change *c, struct err *e)
 {
-    const char *group, *others;
+    const char *group, *others = "";
     bool there = false;
     size_t i = 0;
     if (az_change_group(c, &group, e) < 0 ||
         (group && az_change_has_place(c, group, &there, &others, e) < 0))
         return -1;
+    if (group && !there && *others)
+        return az_change_no_place(c, group, others, e);
     if (there && c->form->place & IN_EXPERIMENT &&
         az_change_has_experiment(c, group, &there, e) < 0)
         return -1;

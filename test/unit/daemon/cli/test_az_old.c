@@ -28,7 +28,7 @@ static int look(void *ctx, const char *path, long *status, json_t **out, struct 
         *out = json_pack("{s:[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}]}", "value", "subscriptionId",
                          SECOND, "displayName", "Second", "subscriptionId", "x", "displayName",
                          "twin", "subscriptionId", "y", "displayName", "twin");
-    else if (strstr(path, "/resourceGroups/nope"))
+    else if (strstr(path, "/resourceGroups/nope") || strstr(path, "/clusters/gone?"))
         *status = 404;
     else if (strstr(path, "/experiments/"))
         *status = old ? 200 : 404;
@@ -245,6 +245,23 @@ TEST(test_what_az_cannot_becomes_a_request)
                   "--resource https://vault.azure.net --body '{\"value\":\"x\"}'");
 }
 
+TEST(test_names_are_escaped_in_requests)
+{
+    is_today("batchai file-server show -n a?b%2F/c -g g#h",
+             REST "GET " SCOPE "/resourceGroups/g%23h" PROVIDER
+                  "/fileServers/a%3Fb%252F%2Fc?api-version=2018-03-01'");
+    is_today("batchai job list -g a%b",
+             REST "GET " SCOPE "/resourceGroups/a%25b" PROVIDER "/jobs?api-version=2018-03-01'");
+    is_today("keyvault secret set --vault-name v --name a#b --value x",
+             REST "PUT --url 'https://v.vault.localhost:7443/secrets/a%23b?api-version=7.4' "
+                  "--resource https://vault.azure.net --body '{\"value\":\"x\"}'");
+    struct result r;
+    change_with(&r, facts(),
+                "role assignment create --role Owner --assignee " SECOND " --scope /a?b/c");
+    assert_non_null(strstr(r.change.request.path, "/a%3Fb/c/providers/"));
+    end(&r);
+}
+
 /* The group "g" of the other subscription has no workspace. */
 TEST(test_the_subscription_may_be_an_option)
 {
@@ -377,6 +394,14 @@ TEST(test_a_job_of_a_file)
     write_file("{\"properties\": {\"nodeCount\": 1, \"cluster\": {\"id\": "
                "\"/subscriptions/sub/resourceGroups/other" PROVIDER "/clusters/c\"}}}");
     is_today(with_file("batchai job create -n j -g g -c"), wanted);
+    unlink(file);
+}
+
+TEST(test_a_job_without_its_cluster_makes_no_place)
+{
+    write_file("{\"properties\": {\"nodeCount\": 1}}");
+    is_refused(with_file("batchai job create -n j -g new -r gone -c"),
+               "/resourceGroups/new" PROVIDER "/workspaces/migrated/clusters/gone' does not exist");
     unlink(file);
 }
 
@@ -531,6 +556,9 @@ TEST(test_incomplete_commands_are_refused_with_the_right_form)
         {"batchai cluster show -n c -g ''", "-g has no value"},
         {"batchai cluster show -n c -g nope", "the resource group 'nope' does not exist"},
         {"batchai cluster show -n c -g own", "name one: -w WORKSPACE (its workspaces: lab)"},
+        {"batchai cluster list -g own", "name one: -w WORKSPACE (its workspaces: lab)"},
+        {"batchai file-server list -g own -o table", "(its workspaces: lab)"},
+        {"batchai job list -g own", "name one: -w WORKSPACE -e EXPERIMENT"},
         {"batchai job show -n j -g own", "name one: -w WORKSPACE -e EXPERIMENT"},
         {"batchai cluster show -n c -g new", "has no clusters and jobs yet"},
         {"batchai cluster auto-scale -n c -g g --min 3 --max 1", "--min 3 is more than --max 1"},
