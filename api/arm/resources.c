@@ -13,6 +13,7 @@
 #include "api/arm/routes.h"
 #include "api/http/odata.h"
 #include "api/http/page.h"
+#include "api/http/slices.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
@@ -113,9 +114,11 @@ static const struct listed_type {
 
 struct looking {
     struct request *r;
-    int64_t group_id;
+    struct st_filter in;
     struct odata o;
     struct page *page;
+    int64_t type, after; /* the type of the batch, and the id of its last row */
+    bool type_ends;      /* the type has no rows after the batch */
 };
 
 /* The members of a resource in a list. */
@@ -137,57 +140,74 @@ static bool wanted(const struct looking *l, const struct listed *s)
     return item && odata_matches_tags(&l->o, item, tags);
 }
 
-static void add(struct looking *l, int64_t type, const struct listed_entry *x)
+static int add(struct slices *s, const void *row, struct err *e)
 {
-    const struct listed_type *t = &types[type];
+    struct looking *l = s->of;
+    const struct listed_entry *x = row;
+    const struct listed_type *t = &types[l->type];
     struct arena *a = &l->r->arena;
-    const struct listed s = {resource_id(a, t->provider, &x->scope, t->collection, x->name),
-                             arena_concat(a, t->provider, "/", t->collection), x};
-    if (!wanted(l, &s))
-        return;
+    const struct listed one = {resource_id(a, t->provider, &x->scope, t->collection, x->name),
+                               arena_concat(a, t->provider, "/", t->collection), x};
+    int64_t at = (l->type << ID_BITS) + x->id;
+    (void)e;
+    if (!wanted(l, &one)) {
+        page_pass_id(l->page, at);
+        return 0;
+    }
     json_t *tags = x->tags ? json_loads(x->tags, 0, NULL) : NULL;
-    page_add_id(l->page, (type << ID_BITS) + x->id,
-                json_pack("{s:s, s:s, s:s, s:s, s:o*}", "id", s.path, "name", x->name, "type",
-                          s.type, "location", x->scope.location, "tags", tags));
+    page_add_id(l->page, at,
+                json_pack("{s:s, s:s, s:s, s:s, s:o*}", "id", one.path, "name", x->name, "type",
+                          one.type, "location", x->scope.location, "tags", tags));
+    return 0;
 }
 
-/* Adds the rows of one type, in batches, until the page is full. */
-static int add_type(struct looking *l, int64_t type, int64_t after, struct err *e)
+#define BATCH_MAX 256
+
+/* Reads a batch of rows of one type; after the last row of a type, a batch of the next type. */
+static int fetch(struct slices *s, struct err *e)
 {
+    struct looking *l = s->of;
     struct entries some = {0};
-    const struct st_filter in = {.subscription = arm_subscription(l->r), .group_id = l->group_id};
-    do {
-        const struct st_page page = {.after = after, .limit = page_limit(l->page)};
-        if (types[type].list(l->r, &in, &page, &some, e) < 0)
-            return -1;
-        for (size_t i = 0; i < some.n && !l->page->more; i++)
-            add(l, type, &some.items[i]);
-        if (some.n > 0)
-            after = some.items[some.n - 1].id;
-    } while (!l->page->more && some.n == (size_t)page_limit(l->page));
+    if (l->type_ends) {
+        l->type++;
+        l->after = 0;
+    }
+    int limit = page_limit(l->page);
+    const struct st_page page = {.after = l->after, .limit = limit < BATCH_MAX ? limit : BATCH_MAX};
+    if (types[l->type].list(l->r, &l->in, &page, &some, e) < 0)
+        return -1;
+    s->rows = some.items;
+    s->n = some.n;
+    l->type_ends = some.n < (size_t)page.limit;
+    s->at_end = l->type_ends && l->type == TYPES - 1;
+    if (some.n > 0)
+        l->after = some.items[some.n - 1].id;
     return 0;
 }
 
 static struct replied *list(struct request *r, int64_t group_id)
 {
+    static const struct slices_kind slices = {.fetch = fetch, .add = add};
     struct err e;
-    struct looking l = {.r = r,
-                        .group_id = group_id,
-                        .o = {.filter = request_query(r, "$filter"),
-                              .schema = &schema_listed,
-                              .version = V_2018_05_01,
-                              .arena = &r->arena}};
-    if (l.o.filter && !*l.o.filter)
-        l.o.filter = NULL;
-    if (odata_check(&l.o, &e) < 0 || !(l.page = page_of_ids(r, &e)) ||
-        request_query_int(r, "$top", (struct query_bounds){1, l.page->max, l.page->max},
-                          &l.page->max, &e) < 0)
+    struct looking *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct looking){.r = r,
+                          .in = {.subscription = arm_subscription(r), .group_id = group_id},
+                          .o = {.filter = request_query(r, "$filter"),
+                                .schema = &schema_listed,
+                                .version = V_2018_05_01,
+                                .arena = &r->arena}};
+    if (l->o.filter && !*l->o.filter)
+        l->o.filter = NULL;
+    if (odata_check(&l->o, &e) < 0 || !(l->page = page_of_ids(r, &e)) ||
+        request_query_int(r, "$top", (struct query_bounds){1, l->page->max, l->page->max},
+                          &l->page->max, &e) < 0)
         return reply_err(r, &e);
-    int64_t after = page_after_id(l.page), from = after >> ID_BITS;
-    for (int64_t type = from; type < TYPES && !l.page->more; type++)
-        if (add_type(&l, type, type == from ? after & ID_MASK : 0, &e) < 0)
-            return reply_err(r, &e);
-    return page_reply(l.page);
+    int64_t after = page_after_id(l->page);
+    l->type = after >> ID_BITS;
+    l->after = after & ID_MASK;
+    if (l->type >= TYPES)
+        return page_reply(l->page);
+    return slices_reply(l->page, &slices, l, sizeof(struct listed_entry));
 }
 
 struct replied *resources_list(struct request *r)

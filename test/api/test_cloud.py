@@ -88,6 +88,21 @@ def test_groups_and_resources_are_listed_by_a_tag(arm, daemon, group, temporary)
         assert names(path, "tagName eq 'env' and tagValue eq 'none'") == []
 
 
+def test_resources_of_all_types_are_listed_page_by_page(daemon, temporary):
+    vaults = temporary(Vaults(daemon).make())
+    names = sorted(vaults.vault() for _ in range(2))
+    places = sorted(fresh("ws") for _ in range(2))
+    for name in places:
+        daemon.call("PUT", f"{vaults.base}/providers/Microsoft.BatchAI/workspaces/{name}", {"location": "eastus"}, expect=200)
+    for filter, wanted in (("", places + names), ("resourceType eq 'Microsoft.KeyVault/vaults'", names), ("name eq 'none'", [])):
+        seen, params = [], {"$top": "1", "$filter": filter}
+        page = daemon.call("GET", f"{vaults.base}/resources", api_version="2021-04-01", params=params, validate=False, expect=200).json
+        while "nextLink" in page:
+            seen += page["value"]
+            page = daemon.call("GET", page["nextLink"], validate=False, expect=200).json
+        assert [x["name"] for x in seen + page["value"]] == wanted, filter
+
+
 def test_a_filter_that_a_list_lacks_is_refused(arm):
     for text in ("colour eq 'red'", "tagname eq", "name eq 'a'"):
         refused(arm("GET", "/resourcegroups", params={"$filter": text}), 400, "InvalidQueryParameterValue", words=["$filter"])

@@ -141,6 +141,21 @@ def test_a_list_is_of_the_scope_with_what_is_above_and_below(daemon, sub, person
         Roles(daemon, scope).take(one)
 
 
+def test_a_list_has_pages(daemon, person, own_place):
+    ada, bob = person("none"), person(READER, own_place.group_path)
+    scopes = [f"{own_place.path}/{kind}/x{i}" for i in range(4) for kind in ("clusters", "experiments")]
+    for i, scope in enumerate(scopes):
+        Roles(daemon, scope).give((bob if i % 3 == 0 else ada).id)
+    params, seen = {"$filter": f"principalId eq '{ada.id}'", "maxresults": "2"}, []
+    page = Roles(daemon, own_place.path, bob).call("GET", "/roleAssignments", params=params).json
+    while "nextLink" in page:
+        assert len(page["value"]) == 2
+        seen += page["value"]
+        page = bob.get(page["nextLink"], validate=False)
+    seen += page["value"]
+    assert [x["properties"]["scope"] for x in seen] == [s for i, s in enumerate(scopes) if i % 3]
+
+
 def test_who_may_give_roles(daemon, sub, person, own_place):
     group = own_place.group_path
     reader, contributor = person(READER, group), person("Contributor", group)

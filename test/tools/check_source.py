@@ -68,7 +68,7 @@ HANDLER_FILES, HANDLER = {"api/arm/kind.h", "api/arm/operation.h", "api/plane/bl
 # one by hand: no other file does, and a number may only become smaller.
 JSON_FREE = re.compile(r"(?<![\w.>])json_(?:decrefp?|delete)\s*\(")
 JSON_FREES = {
-    "api/admin/story.c": 1, "api/arm/authorization/assignments.c": 1, "api/http/reply.c": 1,
+    "api/admin/story.c": 1, "api/http/reply.c": 1,
     "api/http/request_life.c": 1, "api/plane/batch/certificate_rows.c": 1, "api/plane/storage/service_settings.c": 1,
     "api/testing/log.c": 1, "api/testing/seed/apply.c": 1, "api/testing/seed/dump.c": 2,
     "api/testing/seed/files.c": 3, "api/testing/seed/request.c": 2,

@@ -9,11 +9,11 @@
 #include "api/access/access.h"
 #include "api/access/filter.h"
 #include "api/arm/authorization/handlers.h"
+#include "api/http/slices.h"
 #include "lib/guid.h"
 #include "lib/timefmt.h"
 #include "storage/storage.h"
 
-#define LIST_MAX 100000
 /* In bytes. */
 #define DESCRIPTION_MAX 2048
 
@@ -76,6 +76,9 @@ static const char *const forms[] = {"atScope()",
                                     NULL};
 
 struct assignments_look {
+    struct request *r;
+    struct page *page;
+    int64_t after;                 /* the id of the last row that was read */
     const char *scope, *principal; /* principal NULL: of all principals */
     bool not_below;
     struct grants *held; /* the caller's; NULL: the caller may see all */
@@ -108,38 +111,49 @@ static int read_filter(struct request *r, struct assignments_look *l, struct err
                    filter);
 }
 
-/* NULL: err. */
-static json_t *list(struct request *r, const struct assignments_look *l, struct err *e)
+#define BATCH 256
+
+static int fetch(struct slices *s, struct err *e)
 {
+    struct assignments_look *l = s->of;
     struct role_assignment_rows rows;
-    if (st_role_assignment_list(access_of(r)->storage, &r->arena,
-                                &(struct st_page){.limit = LIST_MAX}, &rows, e) < 0)
-        return NULL;
-    json_t *shown = json_array();
-    for (size_t i = 0; i < rows.n; i++) {
-        if (!wanted(r, l, &rows.items[i]))
-            continue;
-        json_t *one = render(r, &rows.items[i], e);
-        if (!one) {
-            json_decref(shown);
-            return NULL;
-        }
-        json_array_append_new(shown, one);
+    const struct st_page page = {.after = l->after, .limit = BATCH};
+    if (st_role_assignment_list(access_of(l->r)->storage, &l->r->arena, &page, &rows, e) < 0)
+        return -1;
+    s->rows = rows.items;
+    s->n = rows.n;
+    s->at_end = rows.n < BATCH;
+    if (rows.n > 0)
+        l->after = rows.items[rows.n - 1].id;
+    return 0;
+}
+
+static int add(struct slices *s, const void *row, struct err *e)
+{
+    struct assignments_look *l = s->of;
+    const struct role_assignment *x = row;
+    if (!wanted(l->r, l, x)) {
+        page_pass_id(l->page, x->id);
+        return 0;
     }
-    return shown;
+    json_t *shown = render(l->r, x, e);
+    page_add_id(l->page, x->id, shown);
+    return shown ? 0 : -1;
 }
 
 struct replied *role_assignments_list(struct request *r)
 {
+    static const struct slices_kind slices = {.fetch = fetch, .add = add};
     struct err e;
-    struct grants held;
-    struct assignments_look l = {.scope = scope_of(r)};
-    if (read_filter(r, &l, &e) < 0 ||
-        (!r->who->first && access_load(access_of(r), &r->arena, r->who, &held, &e) < 0))
+    struct assignments_look *l = arena_alloc(&r->arena, sizeof *l);
+    struct grants *held = arena_alloc(&r->arena, sizeof *held);
+    *l = (struct assignments_look){.r = r, .scope = scope_of(r)};
+    if (read_filter(r, l, &e) < 0 || !(l->page = page_of_ids(r, &e)) ||
+        (!r->who->first && access_load(access_of(r), &r->arena, r->who, held, &e) < 0))
         return reply_err(r, &e);
-    l.held = r->who->first ? NULL : &held;
-    json_t *value = list(r, &l, &e);
-    return value ? reply_json(r, 200, json_pack("{s:o}", "value", value)) : reply_err(r, &e);
+    l->held = r->who->first ? NULL : held;
+    l->after = page_after_id(l->page);
+    return slices_reply(l->page, &slices, l, sizeof(struct role_assignment));
 }
 
 /* --- one -------------------------------------------------------------------------------------- */
