@@ -28,8 +28,11 @@
 #define SETTLE_MS 10000 /* how long the demo waits for its tasks on fake nodes */
 #define PAUSE_MS  20
 #define TELL_MS   200
-#define US_PER_S  1000000
-#define LISTEN    "localhost:0"
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_ENDING = sizeof ending / sizeof ending[0] };
+#define US_PER_S 1000000
+#define LISTEN   "localhost:0"
 
 struct demo {
     const struct options *options;
@@ -102,12 +105,23 @@ static int reap(struct demo *d)
     return status;
 }
 
-/* Waits until the daemon writes a line, or ends. */
+/* Whether a signal that ends the demo is pending. stay() takes the signal. */
+static bool is_to_end(const struct demo *d)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    for (size_t i = 0; i < N_ENDING; i++)
+        if (sigismember(&d->signals, ending[i]) && sigismember(&pending, ending[i]))
+            return true;
+    return false;
+}
+
+/* Waits until the daemon writes a line, or ends, or the demo is to end. */
 static void wait_for_line(struct demo *d, int from)
 {
     struct pollfd said = {.fd = from, .events = POLLIN};
     int n;
-    while ((n = poll(&said, 1, TELL_MS)) == 0 || (n < 0 && errno == EINTR))
+    while (!is_to_end(d) && ((n = poll(&said, 1, TELL_MS)) == 0 || (n < 0 && errno == EINTR)))
         progress_say(&d->progress, "starting a daemon for tests, %lld s",
                      (long long)(progress_us(&d->progress) / US_PER_S));
     progress_end(&d->progress);
@@ -131,6 +145,10 @@ static int start(struct demo *d, struct err *e)
         return err_errno(e, ERR_IO, "cannot start the daemon");
     }
     wait_for_line(d, ends[0]);
+    if (is_to_end(d)) {
+        close(ends[0]);
+        return 0;
+    }
     FILE *out = fdopen(ends[0], "r");
     bool ready = out && fgets(line, sizeof line, out) && strncmp(line, "ready ", 6) == 0;
     if (out)
@@ -161,7 +179,7 @@ static int settle(struct demo *d, struct daemon_client *c, json_t **dump, struct
     for (int waited = 0;; waited += PAUSE_MS) {
         if (client_call(c, "GET", "/batchaid/testing/dump?resourceGroup=demo", NULL, dump, e) < 0)
             return -1;
-        if (is_settled(*dump) || waited >= SETTLE_MS)
+        if (is_settled(*dump) || is_to_end(d) || waited >= SETTLE_MS)
             return 0;
         json_decref(*dump);
         *dump = NULL;
@@ -239,21 +257,29 @@ static int stop(struct demo *d)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
+/* A signal that is ignored, for example by nohup, stays ignored. A blocked signal would be taken
+ * although it is ignored. */
+static void block_signals(struct demo *d)
+{
+    struct sigaction is;
+    sigemptyset(&d->signals);
+    sigaddset(&d->signals, SIGCHLD);
+    for (size_t i = 0; i < N_ENDING; i++)
+        if (sigaction(ending[i], NULL, &is) == 0 && is.sa_handler != SIG_IGN)
+            sigaddset(&d->signals, ending[i]);
+    sigprocmask(SIG_BLOCK, &d->signals, NULL);
+}
+
 int cmd_demo(const struct options *o)
 {
     struct demo d = {.options = o, .dir = o->state_dir ? xstrdup(o->state_dir) : NULL};
     struct err e;
-    sigemptyset(&d.signals);
-    sigaddset(&d.signals, SIGINT);
-    sigaddset(&d.signals, SIGTERM);
-    sigaddset(&d.signals, SIGHUP);
-    sigaddset(&d.signals, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &d.signals, NULL);
+    block_signals(&d);
     progress_begin_unless(&d.progress, o->json);
     int rc = d.dir ? 0 : make_dir(&d, &e);
     if (rc == 0)
         rc = start(&d, &e);
-    if (rc == 0)
+    if (rc == 0 && !is_to_end(&d))
         rc = fill_and_show(&d, &e);
     if (rc == 0)
         rc = stay(&d, &e);

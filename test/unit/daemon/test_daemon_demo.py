@@ -24,10 +24,14 @@ def demo(tmp_path, clean_env):
     started = []
     (tmp_path / "tmp").mkdir()
 
-    def start(*arguments, **env):
+    def start(*arguments, ignored=(), **env):
+        def ignore():
+            for signo in ignored:
+                signal.signal(signo, signal.SIG_IGN)
+
         with open(tmp_path / "stderr", "w") as stderr:
             p = subprocess.Popen([BATCHAID, "demo", *arguments], cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
-                                 env={**clean_env, "TMPDIR": str(tmp_path / "tmp"), **env}, stdout=subprocess.PIPE, stderr=stderr)
+                                 env={**clean_env, "TMPDIR": str(tmp_path / "tmp"), **env}, stdout=subprocess.PIPE, stderr=stderr, preexec_fn=ignore)
         started.append(p)
         p.said = ""
         end = "}\n" if "--json" in arguments else "Ctrl-C ends it and removes everything.\n"
@@ -87,6 +91,34 @@ def test_a_terminal_sees_that_the_daemon_takes_long(tmp_path, clean_env):
     p.send_signal(signal.SIGINT)
     assert p.wait(60) == 0 and not SANITIZER.search(seen), seen
     os.close(ours)
+
+
+def test_a_demo_ends_before_its_daemon_is_ready(tmp_path, clean_env):
+    p = subprocess.Popen([BATCHAID, "demo", "--state-dir", tmp_path / "state"], cwd=tmp_path, env=clean_env, text=True,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    (daemon,) = wait_for(lambda: children(p.pid))
+    os.kill(daemon, signal.SIGSTOP)
+    p.send_signal(signal.SIGINT)
+
+    def pending():
+        status = Path(f"/proc/{daemon}/status").read_text()
+        return int(re.search(r"ShdPnd:\s*(\w+)", status).group(1), 16) >> (signal.SIGTERM - 1) & 1
+
+    wait_for(pending, what="the demo to end its daemon, which is stopped")
+    os.kill(daemon, signal.SIGCONT)
+    out, err = p.communicate(timeout=60)
+    assert "A cloud for tests" not in out and not SANITIZER.search(err), (out, err)
+    wait_for(lambda: not (tmp_path / "state").exists())
+
+
+def test_signals_that_are_ignored_end_no_demo(demo, tmp_path):
+    p = demo(ignored=(signal.SIGHUP, signal.SIGINT))
+    p.send_signal(signal.SIGHUP)
+    p.send_signal(signal.SIGINT)
+    (daemon,) = children(p.pid)
+    os.kill(daemon, signal.SIGTERM)
+    assert p.wait(60) == 1
+    assert "daemon has ended by itself" in (tmp_path / "stderr").read_text()
 
 
 def test_people_see_a_table_and_five_lines(demo):
