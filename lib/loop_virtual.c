@@ -106,6 +106,8 @@ static void touch(struct loop_virtual *v)
 /* --- timers ------------------------------------------------------------------------------------
  */
 
+#define WAIT_MAX_US 1e15 /* some 30 years: the clock as good as stands */
+
 static void arm(struct loop_virtual *v)
 {
     struct deadline first;
@@ -114,11 +116,11 @@ static void arm(struct loop_virtual *v)
         return;
     }
     int64_t left = first.at_us - now(v);
+    double wait = v->rate > 0 ? (double)left / v->rate : WAIT_MAX_US;
     if (left <= 0)
         loop_timer_start(v->alarm, loop_mono_us(v->c.below));
-    else if (v->rate > 0)
-        loop_timer_start(v->alarm,
-                         loop_mono_us(v->c.below) + (int64_t)((double)left / v->rate) + 1);
+    else if (wait < WAIT_MAX_US)
+        loop_timer_start(v->alarm, loop_mono_us(v->c.below) + (int64_t)wait + 1);
     else
         loop_timer_stop(v->alarm);
 }

@@ -159,6 +159,20 @@ TEST(test_a_scaled_clock_runs)
     close_world(&w);
 }
 
+TEST(test_a_clock_that_hardly_runs_stands)
+{
+    struct loop_world w;
+    struct alarm a;
+    open_world(&w);
+    loop_virtual_set_rate(w.v, 1e-13);
+    set_alarm(&w, &a, 'a', HOUR);
+    pass(&w, HOUR);
+    assert_int_equal(w.n, 0);
+    assert_int_equal(uv_loop_alive(&w.uv), 0); /* no timer is set below */
+    loop_timer_destroy(a.timer);
+    close_world(&w);
+}
+
 TEST(test_a_walk_stops_at_each_timer_in_order)
 {
     struct loop_world w;
