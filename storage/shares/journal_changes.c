@@ -2,6 +2,8 @@
  *
  * Changes whose bytes are not in the journal: their intents, and how a start completes them.
  */
+#include <string.h>
+
 #include "lib/arena.h"
 #include "lib/log.h"
 #include "lib/loop.h"
@@ -46,7 +48,8 @@ struct found_change {
     struct file_place at;
     bool there; /* a file exists, with these facts */
     struct file_facts facts;
-    bool noted; /* `item` is the present row */
+    bool is_other; /* a directory, or a special file, exists: not the daemon's file */
+    bool noted;    /* `item` is the present row */
     struct share_item item;
 };
 
@@ -66,14 +69,23 @@ static void tell(struct journal *j, const struct found_change *f, const char *re
              LF_STR("path", f->c->was.path), LF_STR("result", result));
 }
 
+/* Whether the present row is the row that the change wrote. */
+static bool is_row_of_it(const struct found_change *f)
+{
+    const struct item_change *c = f->c;
+    const char *is = f->item.aside, *place = c->place;
+    bool same_place = is && place ? strcmp(is, place) == 0 : !is && !place;
+    return f->noted && same_place && f->item.inode == c->now_inode &&
+           f->item.mtime_ns == c->now_mtime_ns;
+}
+
 static int replaces(struct journal *j, struct arena *a, const struct found_change *f, struct err *e)
 {
     const struct item_change *c = f->c;
     (void)a;
     /* A file without properties to record has no row. */
-    bool is_of_it = f->noted ? f->item.inode == c->now_inode && f->item.mtime_ns == c->now_mtime_ns
-                             : c->was_there && c->was_noted;
-    if (!is_of_it || !is_as_before(f))
+    bool has_no_row = !f->noted && c->was_there && c->was_noted && !f->is_other;
+    if ((!is_row_of_it(f) && !has_no_row) || !(f->is_other || is_as_before(f)))
         return 0;
     tell(j, f, "undone");
     return c->was_noted ? st_item_put(j->c.storage, &c->was, e)
@@ -135,19 +147,19 @@ static int grows(struct journal *j, struct arena *a, const struct found_change *
     return files_cut_now(&f->at, (uint64_t)c->was_size, c->was_mtime_ns, e);
 }
 
+/* Finds the present file and row. */
 static int look(struct journal *j, struct arena *a, struct found_change *f, struct err *e)
 {
     const struct share_item *was = &f->c->was;
     f->at = journal_place(j, a, f->share, was->path, f->c->place);
     enum file_fault fault = files_facts_now(&f->at, &f->facts);
-    if (fault && fault != FILE_MISSING && fault != FILE_IS_DIRECTORY && fault != FILE_SPECIAL)
+    f->is_other = fault == FILE_IS_DIRECTORY || fault == FILE_SPECIAL;
+    if (fault && fault != FILE_MISSING && !f->is_other)
         return err_set(e, ERR_IO, NULL, "its file cannot be looked at");
     f->there = !fault;
     int rc = st_item_get(j->c.storage, a, was->share_id, was->path, &f->item, e);
     f->noted = rc > 0;
-    if (rc < 0)
-        return -1;
-    return fault == FILE_IS_DIRECTORY || fault == FILE_SPECIAL; /* not the daemon's file */
+    return rc < 0 ? -1 : 0;
 }
 
 static int settle(struct journal *j, struct arena *a, struct found_change *f, struct err *e)
@@ -155,8 +167,11 @@ static int settle(struct journal *j, struct arena *a, struct found_change *f, st
     static int (*const kinds[])(struct journal *, struct arena *, const struct found_change *,
                                 struct err *) = {
         [CHANGE_REPLACES] = replaces, [CHANGE_REMOVES] = removes, [CHANGE_GROWS] = grows};
-    int rc = look(j, a, f, e);
-    return rc == 0 ? kinds[f->c->kind](j, a, f, e) : rc < 0 ? -1 : 0;
+    if (look(j, a, f, e) < 0)
+        return -1;
+    if (f->is_other && f->c->kind != CHANGE_REPLACES)
+        return 0;
+    return kinds[f->c->kind](j, a, f, e);
 }
 
 static int replay_one(struct journal *j, struct arena *a, int64_t id, struct err *e)

@@ -148,6 +148,16 @@ def test_a_directory_that_goes_while_a_file_is_made_in_it_does_not_come_back(d, 
     assert d.file.call("HEAD", "/share/d?restype=directory").status == 404
 
 
+def test_a_file_with_the_name_of_a_directory_is_refused_before_anything_is_noted(d, loser):
+    assert d.file.call("PUT", "/share/d?restype=directory", x_ms_meta_v="of d").status == 201
+    with ThreadPoolExecutor(1) as pool:
+        with loser.held():
+            making = pool.submit(d.file.call, "PUT", "/share/d", x_ms_type="file", x_ms_content_length="1", x_ms_meta_v="2")
+            wait_for(lambda: making.done() or loser.waits, what="the answer")
+            assert making.done() and making.result().status == 409, making
+    assert meta(d, "/share/d?restype=directory") == (200, "of d")
+
+
 def test_a_change_that_a_stopping_daemon_abandons_is_completed_by_the_next(d, loser):
     """Its file is placed, but the sync of the folder takes too long for the stop."""
     look = shown(d, "BlockBlob")

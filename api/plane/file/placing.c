@@ -49,6 +49,10 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
         fail_with(p, why, f->fault);
         return;
     }
+    if (!why && f->facts.is_directory) { /* before the directory's row is changed */
+        fail_with(p, &(struct err){.code = ERR_IO}, FILE_IS_DIRECTORY);
+        return;
+    }
     p->was_there = !why;
     p->there = f->facts;
     int rc = item_load(p->r, p->at.path, &p->was, &e);

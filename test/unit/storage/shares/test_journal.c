@@ -260,6 +260,42 @@ static struct journal_entry guard(struct jr *t)
     return entry;
 }
 
+/* A job has made a directory where the file was to be placed; and the daemon was killed. */
+JOURNAL_TEST(test_a_directory_does_not_keep_the_row_of_a_file_that_was_not_placed)
+{
+    struct fx *f = t->w->f;
+    const struct share_item was = {.share_id = t->share.id,
+                                   .path = "d",
+                                   .inode = 1,
+                                   .mtime_ns = 1,
+                                   .lease_state = LEASE_AVAILABLE,
+                                   .metadata = "{\"of\":\"the directory\"}",
+                                   .revision = 1,
+                                   .created_us = T0};
+    assert_int_equal(mkdir(place(t, "d"), 0700), 0);
+    for (int was_noted = 0; was_noted < 2; was_noted++) {
+        struct journal_entry entry;
+        struct share_item now = was;
+        now.inode = now.mtime_ns = 2;
+        now.metadata = NULL;
+        const struct item_change c = {.kind = CHANGE_REPLACES,
+                                      .now_inode = 2,
+                                      .now_mtime_ns = 2,
+                                      .was_noted = was_noted == 1,
+                                      .was = was};
+        ok(f, st_item_put(f->st, &now, &f->e));
+        ok(f, journal_guard(t->j, &c, &entry, &f->e));
+        journal_stop(t->j);
+        journal_free(t->j);
+        open_journal(t);
+        assert_int_equal(intents(t), 0);
+        int rc = st_item_get(f->st, &f->a, t->share.id, "d", &now, &f->e);
+        assert_int_equal(rc, was_noted);
+        if (was_noted)
+            assert_string_equal(now.metadata, was.metadata);
+    }
+}
+
 JOURNAL_TEST(test_an_intent_goes_after_a_lost_turn)
 {
     const struct journal_entry entry = guard(t);
