@@ -3,7 +3,7 @@
 
 import pytest
 from azure.core import MatchConditions
-from support.blobs import call, client, container, daemon, put, refused  # noqa: F401 fixtures
+from support.blobs import call, client, container, daemon, may_read, put, refused  # noqa: F401 fixtures
 
 
 @pytest.fixture
@@ -64,3 +64,19 @@ def test_copies_are_sealed_if_they_are_asked_to_be(container, log, put, call):
     block = {"x_ms_copy_source": container.get_blob_client("block").url}
     assert call("PUT", "/to", **block, x_ms_seal_blob="true").code == "InvalidBlobType"
     assert call("GET", "/to").body == b"line"
+
+
+def test_a_blob_that_is_put_from_a_url_is_a_block_blob(container, log, call):
+    whole = container.get_blob_client("whole")
+    source = f"{log.url}?{may_read(container)}"
+    whole.upload_blob_from_url(source)
+    made = whole.get_blob_properties()
+    assert made.blob_type == "BlockBlob" and made.blob_tier == "Hot" and whole.download_blob().readall() == b"line"
+    assert whole.get_block_list() == ([], [])
+    whole.set_standard_blob_tier("Cool")
+    for kind in ("AppendBlob", "PageBlob"):
+        assert call("PUT", "/whole", x_ms_blob_type=kind, x_ms_copy_source=source).code == "InvalidHeaderValue"
+    # Copy Blob keeps the type, and an append blob has no tier.
+    assert call("PUT", "/copy", x_ms_copy_source=log.url, x_ms_access_tier="Cool").code == "InvalidBlobType"
+    assert call("PUT", "/copy", x_ms_copy_source=log.url).status == 202
+    assert container.get_blob_client("copy").get_blob_properties().blob_type == "AppendBlob"

@@ -79,7 +79,7 @@ static void note_bytes(struct blob_copy *c)
     const struct share_item *from = &c->from.item;
     bool same = item_is_of(from, &c->source);
     c->item.md5 = c->md5 ? c->md5 : same ? from->md5 : NULL;
-    c->item.blocks = same ? from->blocks : NULL;
+    c->item.blocks = same && c->item.type == blob_type_of(from) ? from->blocks : NULL;
 }
 
 /* Whether the copy gets the source's properties. */
@@ -137,7 +137,8 @@ static int read_tier(struct blob_copy *c, struct err *e)
     struct request *r = c->r;
     const char *given, *priority;
     const struct tier from = tier_now(r, c->from.subscription, &c->from.item, &c->source);
-    if (tier_read(r, &given, e) < 0 || tier_read_priority(r, &priority, e) < 0)
+    if (tier_read(r, &given, e) < 0 || tier_check_type(c->item.type, given, e) < 0 ||
+        tier_read_priority(r, &priority, e) < 0)
         return -1;
     bool kept = !given && takes_properties(r);
     beside_drop(&r->arena, &c->item);
@@ -179,7 +180,7 @@ static int read_item(struct blob_copy *c, struct err *e)
     const char *given;
     c->item = (struct share_item){.share_id = grant_of(r)->share.id,
                                   .path = c->blob.name,
-                                  .type = blob_type_of(from),
+                                  .type = c->status == 201 ? BLOB_BLOCK : blob_type_of(from),
                                   .properties = from->properties,
                                   .metadata = from->metadata,
                                   .lease_state = LEASE_AVAILABLE,
@@ -436,6 +437,17 @@ static void release(void *ctx)
         upload_end(c->upload);
 }
 
+/* Put Blob From URL makes a block blob, whatever its source is; a copy is of its source's type. */
+static int check_type(struct request *r, struct err *e)
+{
+    const char *type = request_header(r, "x-ms-blob-type");
+    if (!type || strcasecmp(type, "BlockBlob") == 0)
+        return 0;
+    return err_set(e, AZSTORAGE_HEADER, "x-ms-blob-type",
+                   "x-ms-blob-type is '%.40s'; a blob that is put from a URL is a BlockBlob.",
+                   type);
+}
+
 struct replied *azblob_copy(struct request *r)
 {
     struct err e;
@@ -443,8 +455,8 @@ struct replied *azblob_copy(struct request *r)
     *c = (struct blob_copy){.r = r,
                             .status = request_header(r, "x-ms-blob-type") ? 201 : 202,
                             .since = turns_now(azstorage_of(r)->turns)};
-    if (blob_of(r, &c->blob, &e) < 0 || md5_given(r, "x-ms-blob-", &c->md5, &e) < 0 ||
-        find_source(c, &e) < 0)
+    if (check_type(r, &e) < 0 || blob_of(r, &c->blob, &e) < 0 ||
+        md5_given(r, "x-ms-blob-", &c->md5, &e) < 0 || find_source(c, &e) < 0)
         return reply_err(r, &e);
     const struct body_sink sink = {.take = take, .end = begin, .release = release, .ctx = c};
     return request_stream(r, &sink);
