@@ -154,7 +154,8 @@ struct secret_work {
     const char *secret;
     const char *const *hashes; /* n 0: hash the secret */
     size_t n;
-    void (*done)(struct secret_work *w, const struct err *e); /* e NULL: success */
+    /* e NULL: success, and the sender of a new secret still has the right to the request */
+    void (*done)(struct secret_work *w, const struct err *e);
     void *ctx;
     size_t fits; /* index of the matching hash; n: none */
     char hash[ACCESS_HASH_SIZE];

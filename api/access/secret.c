@@ -41,13 +41,21 @@ static int unavailable(struct err *e)
                    "Too many logins are being checked at the moment; try again.");
 }
 
+/* Whether the sender of a new secret still has the right to the request. The right may have ended,
+ * or the sender may have been removed, while the request waited for the hash. */
+static int check_again(const struct secret_work *w, struct err *e)
+{
+    struct request *r = w->r;
+    bool is_new = w->n == 0 && r->service->may && !(r->route->flags & ROUTE_OPEN);
+    return is_new ? r->service->may(r, e) : 0;
+}
+
 static void worked(void *ctx, enum loop_work_end end)
 {
     struct secret_work *w = ctx;
     struct err e;
-    if (end == LOOP_WORK_DROPPED)
-        unavailable(&e);
-    w->done(w, end == LOOP_WORK_DROPPED ? &e : NULL);
+    int rc = end == LOOP_WORK_DROPPED ? unavailable(&e) : check_again(w, &e);
+    w->done(w, rc < 0 ? &e : NULL);
 }
 
 int access_work(const struct access *x, struct secret_work *w, struct err *e)

@@ -191,8 +191,8 @@ int operation_is_own_delete(struct request *r, struct err *e)
 {
     struct operation op;
     char digits[BEGINNER_DIGITS + 1];
-    if (!strstr(r->route->path, "{operation}"))
-        return 0;
+    if (!(r->route->flags & ROUTE_PARTIAL) || !strstr(r->route->path, "{operation}"))
+        return 0; /* a path with a resource would tell whether this exists */
     const char *given = request_param(r, "operation");
     size_t n = strlen(given);
     const char *guid = n < GUID_SIZE - 1 ? given : given + n - (GUID_SIZE - 1);

@@ -39,7 +39,8 @@ bool arm_is_strict(struct request *r);
 int operation_find(struct request *r, const char *guid, struct operation *op,
                    struct err *e) MUST_CHECK;
 /* 1: the path names a deletion that the principal of the request began; 0: it does not; -1: err.
- * The operation's id, as the last part of a longer name too, tells who began the operation. */
+ * The operation's id, as the last part of a longer name too, tells who began the operation. Only
+ * paths of locations count, not those below a Batch account. */
 int operation_is_own_delete(struct request *r, struct err *e) MUST_CHECK;
 /* In strict mode, changes a succeeded operation to "in progress" until its delay has passed. */
 void operation_look(const struct request *r, struct operation *op);

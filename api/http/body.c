@@ -251,7 +251,7 @@ void body_hurry(struct api *api)
  * the reply only after the body. */
 static bool is_enough(const struct request *r)
 {
-    bool accepted = !r->early.code && (r->route->flags & ROUTE_STREAM) && !is_open(r);
+    bool accepted = !r->early.code && r->sink && !is_open(r);
     return !accepted && r->discarded > BODY_DISCARD_MAX;
 }
 

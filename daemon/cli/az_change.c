@@ -145,7 +145,7 @@ int az_change_has_place(struct az_change *c, const char *group, bool *out, const
         return no_group(group, e);
     json_array_foreach(json_object_get(reply, "value"), i, workspace) {
         const char *name = json_string_value(json_object_get(workspace, "name"));
-        *out = *out || strcmp(name, HOME_WORKSPACE) == 0;
+        *out = *out || strcasecmp(name, HOME_WORKSPACE) == 0;
         *others = arena_concat(c->arena, *others, **others ? ", " : "", name);
     }
     json_decref(reply);

@@ -213,7 +213,8 @@ def begin_put(daemon, path, length, **headers):
     """A connection on which only the head of a Put Blob was sent."""
     path = f"/{ACCOUNT}{path}"
     sent = {"x-ms-version": VERSION, "x-ms-date": formatdate(usegmt=True), "x-ms-blob-type": "BlockBlob"}
-    sent |= {"Content-Length": str(length)} | headers
+    sent |= {"Content-Length": str(length)} if length else {"Transfer-Encoding": "chunked"}
+    sent |= headers
     sent["Authorization"] = sign("PUT", path, sent)
     lines = [f"PUT {path} HTTP/1.1", "Host: localhost", *(f"{name}: {value}" for name, value in sent.items())]
     connection = socket.create_connection(("127.0.0.1", daemon.blob.port), timeout=30)
@@ -243,6 +244,13 @@ def test_a_large_upload_that_is_refused_gets_its_answer(daemon, container, put, 
         send_body(connection, LARGE)
         got = connection.recv(65536)
     assert (got.split()[1], answer[1] in got) == (answer[0], True), got
+
+
+def test_a_refused_upload_without_a_length_is_not_read_for_ever(daemon):
+    piece = b"100000\r\n" + bytes(1 << 20) + b"\r\n"
+    with begin_put(daemon, "/nowhere/b", None) as connection, pytest.raises((BrokenPipeError, ConnectionResetError)):
+        for _ in range(4 * LARGE // len(piece)):
+            connection.sendall(piece)
 
 
 @pytest.mark.parametrize("length", [1 << 20, LARGE])

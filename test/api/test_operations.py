@@ -121,6 +121,18 @@ def test_whoever_deletes_the_place_of_their_only_role_learns_of_its_end(own_plac
         ada.may_not("GET", path, api_version=version, validate=False)
 
 
+def test_an_operation_of_ones_own_shows_no_account_of_others(own_place, daemon, person):
+    """The results of a Batch account's operations are below the account, so any operation's id could be put there."""
+    (path, version), (account, _) = places(own_place)[:2]
+    ada = person(CONTRIBUTOR, path)
+    url = ada.call("DELETE", path, api_version=version, validate=False).headers["Location"]
+    wait_for(lambda: daemon.call("GET", path, validate=False).status == 404, 30)
+    own = re.search(r"([0-9a-f-]{36})\?", url)[1]
+    for other in (account, account + "nowhere"):
+        for results in ("operationResults/", "poolOperationResults/x-", "certificateOperationResults/x-"):
+            ada.may_not("GET", f"{other}/{results}{own}", api_version="2022-10-01", validate=False)
+
+
 def test_what_a_principal_made_is_not_shown_without_a_role(own_place, daemon, person):
     ada = person(CONTRIBUTOR)
     reply = ada.call("PUT", own_place.path + "/clusters/c", cluster_body(0), expect=202)

@@ -252,13 +252,14 @@ def test_a_contributor_gives_no_roles_and_an_owner_does(daemon, person):
     owner.call("DELETE", "/batchaid/users/made-by-owner@lab", expect=204)
 
 
-def test_an_owner_who_is_removed_makes_no_more_users(daemon, person):
+@pytest.mark.parametrize("role", ["Contributor", "none"])
+def test_an_owner_who_is_removed_makes_no_more_users(daemon, person, role):
     """Not by requests either that wait for the hashes of their passwords: one at a time of each address."""
     owner = person(OWNER)
     owner.token()
     names = [fresh("late") + "@lab" for _ in range(30)]
     with ThreadPoolExecutor(len(names)) as pool:
-        replies = [pool.submit(owner.call, "POST", "/batchaid/users", {"name": name}) for name in names]
+        replies = [pool.submit(owner.call, "POST", "/batchaid/users", {"name": name, "role": role}) for name in names]
         wait(replies, 60, FIRST_COMPLETED)
         users(daemon, "DELETE", "/" + owner.name, expect=204)
         made = {u["name"] for u in users(daemon).json["value"]}.intersection(names)
