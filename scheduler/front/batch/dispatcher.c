@@ -442,6 +442,8 @@ static int add_following(struct feeding *k, struct batch_job **jobs, size_t *n, 
     if (st_batch_job_turn_behind(k->f->st, k->a, k->pool.account_id, k->pool.name, k->pool.id,
                                  &k->fit, end->priority, &page, &more, e) < 0)
         return -1;
+    if (more.n == 0)
+        return 0;
     all = arena_alloc(k->a, (*n + more.n) * sizeof *all);
     memcpy(all, *jobs, *n * sizeof *all);
     memcpy(all + *n, more.items, more.n * sizeof *all);
