@@ -26,7 +26,7 @@ static bool is_open(const struct request *r)
 }
 
 /* The bodies of one sender are counted together. A sender is a principal, an account (by its key),
- * or a client's address. */
+ * or a client's address: once for requests with another key, and once for those of anybody. */
 struct body_sender {
     struct body_sender *next;
     char *name;
@@ -42,7 +42,7 @@ static const char *sender_name(struct request *r)
     if (!is_open(r) && r->label)
         return arena_concat(&r->arena, "account ", r->label);
     connection_address(r->connection, address);
-    return arena_concat(&r->arena, "address ", address);
+    return arena_concat(&r->arena, is_open(r) ? "address " : "key of address ", address);
 }
 
 static struct body_sender *sender_of(struct request *r)

@@ -271,7 +271,8 @@ def test_the_etag_of_a_reactivation_is_the_tasks_while_it_still_ends(jobs, plane
     job = jobs()
     wait = f"while [ ! -e {go} ]; do sleep 0.05; done"
     task = job.begin(f"/bin/sh -c 'trap \"{wait}; exit\" TERM; echo ready; while :; do sleep 0.05; done'")
-    wait_for(lambda: job.text(task) == "ready\n", what="its trap")
+    stdout = f"{job.url}/tasks/{task}/files/stdout.txt"
+    wait_for(lambda: plane.call("GET", stdout).content == b"ready\n", what="its trap")
     plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
     reply = plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
     assert reply.headers["ETag"] == job.task(task)["eTag"]

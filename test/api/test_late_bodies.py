@@ -7,6 +7,7 @@ import uuid
 import pytest
 from support.late_bodies import LateBody
 from support.people import OWNER, Person
+from support.testing import KEY, Testing
 from support.world import fresh
 
 ARGUMENTS = ("--ephemeral",)
@@ -39,6 +40,13 @@ def late_assignment(owner, group, principal):
     role = {"roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"}
     body = json.dumps({"properties": {**role, "principalId": principal}}).encode()
     return late_body(owner, "PUT", f"{group}{ASSIGNMENTS}/{uuid.uuid4()}", "2022-04-01", body)
+
+
+def test_a_seed_that_comes_late_keeps_nobody_from_a_login(tested):
+    """Bodies of anybody at one address may have 1 MiB together; that of a seed has a key, and is not counted with them."""
+    late = LateBody(tested, "POST", "/batchaid/testing/seed", {KEY: Testing(tested).key}, b" " * (2 << 20) + b"{}")
+    assert tested.token_reply().status == 200
+    assert late.end()[0] == 200
 
 
 def test_a_role_that_is_taken_allows_no_late_body(tested, clock, group):
