@@ -3,7 +3,8 @@
  * Machines of dedicated pools are lent to low-priority pools while no dedicated pool needs them,
  * and are taken back. A dedicated pool that is short of machines reports this to the fleet;
  * meanwhile the fleet lends none of these machines. The pool asks nodes of low-priority pools to
- * leave: as many as it lacks, minus nodes that are leaving anyway. Their runs are requeued.
+ * leave: as many as it lacks, minus nodes that are leaving anyway. Their runs are requeued. A node
+ * on a machine that is drained by its health command counts as lacking, until the command succeeds.
  */
 #include <stdlib.h>
 
@@ -78,23 +79,45 @@ static int take(struct pass *p, const struct node *nd, struct err *e)
     return fleet_wake_runs(p->s->fleet, p->a, nd->id, e);
 }
 
+/* How many nodes of the class have machines on which no run can start yet. */
+static int unproved(const struct pass *p, const struct pass_class *c)
+{
+    struct machine_use m;
+    int n = 0;
+    for (size_t i = 0; i < p->n_nodes; i++)
+        n += p->nodes[i].vm_priority == c->priority && p->nodes[i].state != NODE_LEAVING &&
+             machines_use(p->s->fleet, p->nodes[i].machine_id, &m) && m.unproved;
+    return n;
+}
+
+/* Whether the node's machine may take the place of an unproved machine. */
+static bool is_better(const struct pass *p, const struct node *nd)
+{
+    struct machine_use m;
+    return machines_use(p->s->fleet, nd->machine_id, &m) && !m.troubled;
+}
+
 int pass_reclaim(struct pass *p, struct err *e)
 {
     struct node *nodes;
     size_t n;
-    int leaving;
+    int taken; /* and those that leave anyway */
     /* the first class is the dedicated nodes, if there are any */
     const struct pass_class *c = &p->classes[0];
-    bool wants =
-        c->on_machines && !p->pool.going && c->plan.missing > 0 && c->priority == VM_DEDICATED;
+    int lack = c->plan.missing + unproved(p, c);
+    bool wants = c->on_machines && !p->pool.going && lack > 0 && c->priority == VM_DEDICATED;
     if (machines_want(p->s->fleet, p->pool.id, wants ? p->pool.vm_size : NULL))
         wake_short_pools(p->s);
     if (!wants)
         return 0;
-    if (find(p, &nodes, &n, &leaving, e) != 0)
+    if (find(p, &nodes, &n, &taken, e) != 0)
         return -1;
-    for (size_t i = 0; i < n && leaving + (int)i < c->plan.missing; i++)
+    for (size_t i = 0; i < n && taken < lack; i++) {
+        if (taken >= c->plan.missing && !is_better(p, &nodes[i]))
+            continue;
         if (take(p, &nodes[i], e) != 0)
             return -1;
+        taken++;
+    }
     return 0;
 }

@@ -92,3 +92,36 @@ LENDING_TEST(test_no_more_is_taken_than_is_missing, true)
         turn(w);
     assert_string_equal(machines_of(w, low), "low1 ");
 }
+
+/* --- machines that the health command has drained --------------------------------------------- */
+
+static void make_sick(struct site_group *g)
+{
+    g->health_command = "fake exit=1";
+    g->health_interval_s = 10;
+}
+
+/* m1 has been given back while its health command failed. */
+static int64_t given_back_sick(struct world *w)
+{
+    int64_t c = add_gpu_cluster(w, "mine", 1);
+    WAIT(w, view_of(w, "m1").drained);
+    resize(w, c, 0);
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    return c;
+}
+
+LENDING_TEST(test_a_sick_machine_does_not_keep_a_lent_machine_from_its_cluster, true)
+{
+    struct site_group sick = f->group;
+    make_sick(&sick);
+    f->machines[0].group = &sick;
+    drain(w, "m3", "fan");
+    int64_t mine = given_back_sick(w);
+    int64_t low = low_cluster(w, 2, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, low).idle == 2);
+    assert_string_equal(machines_of(w, low), "low1 m2 ");
+    resize(w, mine, 1);
+    WAIT(w, strcmp(machines_of(w, mine), "m2 ") == 0 && counts(w, mine).idle == 1);
+    f->machines[0].group = &f->group;
+}
