@@ -167,8 +167,8 @@ static bool replaceable(const struct pass *p, const struct node *nd)
     struct machine_use m;
     if (nd->live > 0 || !machines_use(p->s->fleet, nd->machine_id, &m))
         return false;
-    if (nd->state == NODE_IDLE)
-        return m.unproved;
+    if (m.unproved)
+        return nd->state == NODE_IDLE || nd->state == NODE_UNUSABLE;
     return nd->state == NODE_UNUSABLE && !nd->incarnation && failure_replaceable(nd->failure);
 }
 

@@ -437,18 +437,35 @@ MACHINES_TEST(test_a_sick_machine_that_was_given_back_is_used_when_it_is_well, 1
     assert_false(w->s->fleet->machines[0]->drained);
 }
 
-MACHINES_TEST(test_a_well_machine_takes_the_place_of_a_sick_one, 2)
+/* m00 has been given back like this. m01 has no health command, and a person has drained it. */
+static int64_t given_back_sick_beside_a_well_machine(struct fake_site *f)
 {
     static struct site_group without_command;
-    struct err e;
     without_command = f->group;
     f->machines[1].group = &without_command;
-    ok(fleet_machine_drain(sched_fleet(w->s), "m01", "fan", &e), &e);
-    int64_t c = given_back_sick(f);
+    drain(f->w, "m01", "fan");
+    return given_back_sick(f);
+}
+
+MACHINES_TEST(test_a_well_machine_takes_the_place_of_a_sick_one, 2)
+{
+    int64_t c = given_back_sick_beside_a_well_machine(f);
     resize(w, c, 1);
     WAIT(w, counts(w, c).idle == 1);
     assert_string_equal(machines_of(w, c), "m00 ");
-    ok(fleet_machine_undrain(sched_fleet(w->s), "m01", &e), &e);
+    undrain(w, "m01");
+    WAIT(w, strcmp(machines_of(w, c), "m01 ") == 0 && counts(w, c).idle == 1);
+}
+
+MACHINES_TEST(test_a_well_machine_takes_the_place_of_a_sick_one_that_cannot_be_prepared, 2)
+{
+    int64_t c = given_back_sick_beside_a_well_machine(f);
+    fake_set_refusing(machine(f, "m00"), "an I/O error of the disk");
+    resize(w, c, 1);
+    WAIT(w, counts(w, c).unusable == 1);
+    assert_string_equal(machines_of(w, c), "m00 ");
+    assert_non_null(node_row(w, c, 0).incarnation);
+    undrain(w, "m01");
     WAIT(w, strcmp(machines_of(w, c), "m01 ") == 0 && counts(w, c).idle == 1);
 }
 
