@@ -132,12 +132,15 @@ int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority 
     return n;
 }
 
-/* The number of classes of free machines, from most promising (0) to lent (last). */
+/* The number of classes of free machines, from most promising (0) to least. Machines that
+ * machines_good() counts are before all others, lent or not: a node that is replaced gets one. */
 #define PROMISES 8
 static int promise(const struct machine *m, enum vm_priority priority)
 {
-    int lent = m->lends && priority == VM_LOWPRIORITY ? PROMISES / 2 : 0;
-    return lent + (m->drained ? 3 : m->trouble ? 2 : m->contact_us == 0 ? 1 : 0);
+    int lent = m->lends && priority == VM_LOWPRIORITY;
+    if (m->drained || m->trouble)
+        return PROMISES / 2 + (m->drained ? 2 : 0) + lent;
+    return 2 * lent + (m->contact_us == 0 ? 1 : 0);
 }
 
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,

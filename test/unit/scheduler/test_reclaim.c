@@ -125,3 +125,25 @@ LENDING_TEST(test_a_sick_machine_does_not_keep_a_lent_machine_from_its_cluster, 
     WAIT(w, strcmp(machines_of(w, mine), "m2 ") == 0 && counts(w, mine).idle == 1);
     f->machines[0].group = &f->group;
 }
+
+TEST(test_low_priority_gets_a_lent_machine_rather_than_its_own_sick_one)
+{
+    struct fake_site f;
+    struct site_group sick = cheap;
+    make_sick(&sick);
+    SITE(&f, "m1", "low1", "low2");
+    let_answer(&f);
+    f.site.reclaim = true;
+    f.machines[1].group = f.machines[2].group = &sick;
+    struct world *w = world_virtual_at(0, &f.site);
+    int64_t low = low_cluster(w, 2, DEALLOC_REQUEUE);
+    WAIT(w, view_of(w, "low1").drained && view_of(w, "low2").drained);
+    resize(w, low, 0);
+    WAIT(w, rows_of(counts(w, low)) == 0);
+    resize(w, low, 1);
+    WAIT(w, counts(w, low).idle == 1);
+    assert_string_equal(machines_of(w, low), "m1 ");
+    pass(w, 600 * SECOND);
+    assert_string_equal(machines_of(w, low), "m1 ");
+    world_free(w);
+}
