@@ -126,6 +126,37 @@ void file_servers_free(struct fleet *fl)
     id_map_free(&fl->servers);
 }
 
+/* --- places that a rule had until now --------------------------------------------------------- */
+
+/* Copies the place of the work, so that the copy outlives the work. */
+static struct file_server_backing place_of(struct arena *a, const struct server_work *w)
+{
+    return (struct file_server_backing){.is_local = w->at.is_local,
+                                        .host = arena_strdup(a, w->at.host),
+                                        .directory = arena_strdup(a, w->at.directory),
+                                        .machine = arena_strdup(a, w->at.machine)};
+}
+
+/* Whether this machine should export the file server now. */
+static bool is_served_by(const struct fleet *fl, struct arena *a, const struct file_server *f,
+                         const char *machine)
+{
+    struct file_server_backing at;
+    return fleet_file_server_backing(fl, a, f, &at) && at.machine && machine &&
+           strcmp(at.machine, machine) == 0;
+}
+
+/* Ends the export at the place `was`, at once: no row changes with it. Without `again` the present
+ * place has exported nothing yet. */
+static void leave_place(struct fleet *fl, const struct file_server *f,
+                        const struct file_server_backing *was, bool again)
+{
+    struct server_work *w = work_new(fl, f, true, was);
+    w->again = again;
+    w->begun = true;
+    export_begin(w);
+}
+
 /* --- setting up ------------------------------------------------------------------------------- */
 
 struct finish {
@@ -174,8 +205,14 @@ static void set_up(struct fleet *fl, struct arena *a, const struct file_server *
 {
     struct server_work *w = id_map_find(&fl->servers, f->id);
     struct file_server_backing at;
-    if (w && w->done && w->stopped) {
+    if (w && w->done && (w->stopped || w->take_down)) {
+        const struct file_server_backing was = place_of(a, w);
+        bool left = !w->take_down && !is_served_by(fl, a, f, was.machine);
         work_free(w);
+        if (left) {
+            leave_place(fl, f, &was, false);
+            return;
+        }
         w = NULL;
     }
     if (w && w->done) {
@@ -207,9 +244,7 @@ static void plan_again(struct fleet *fl, struct arena *a, const struct file_serv
 static void plan_anew(struct fleet *fl, struct arena *a, const struct file_server *f,
                       const struct file_server_backing *was)
 {
-    struct file_server_backing at;
-    bool served = fleet_file_server_backing(fl, a, f, &at) && at.machine;
-    if (!was->machine || (served && strcmp(was->machine, at.machine) == 0)) {
+    if (!was->machine || is_served_by(fl, a, f, was->machine)) {
         plan_again(fl, a, f, 0);
         return;
     }
@@ -235,10 +270,7 @@ static void go_on_again(struct fleet *fl, struct arena *a, const struct file_ser
         w->begun = true;
         export_begin(w);
     } else if (w->done && w->stopped) {
-        struct file_server_backing was = {.is_local = w->at.is_local,
-                                          .host = arena_strdup(a, w->at.host),
-                                          .directory = arena_strdup(a, w->at.directory),
-                                          .machine = arena_strdup(a, w->at.machine)};
+        const struct file_server_backing was = place_of(a, w);
         work_free(w);
         plan_anew(fl, a, f, &was);
     } else if (w->done &&
@@ -400,10 +432,11 @@ void file_server_await(struct fleet *fl, int64_t file_server, const struct wake_
 bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
 {
     struct file_server f;
-    struct file_server_backing at;
+    struct file_server_backing at, was = {0};
     struct err e = {0};
     struct server_work *w = id_map_find(&fl->servers, id);
-    if (w && !w->done) {
+    bool is_planned = w && w->again && !w->begun; /* nothing begins it now */
+    if (w && !w->done && !is_planned) {
         if (!w->take_down) {
             w->stopped = true;
             export_stop(w);
@@ -412,9 +445,16 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
     }
     if (w && w->take_down && !w->again)
         return true; /* a failure to end the export was logged already */
+    if (w && (w->stopped || is_planned))
+        was = place_of(a, w);
     file_server_forget(fl, id);
-    if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0 ||
-        !fleet_file_server_backing(fl, a, &f, &at) || (!at.machine && !at.is_local))
+    if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0)
+        return true;
+    if (was.machine && !is_served_by(fl, a, &f, was.machine)) {
+        leave_place(fl, &f, &was, true); /* the present place follows */
+        return false;
+    }
+    if (!fleet_file_server_backing(fl, a, &f, &at) || (!at.machine && !at.is_local))
         return true;
     work_new(fl, &f, true, &at);
     wake_when_durable(fl->wakes, effect_begin, fl, id);

@@ -196,6 +196,13 @@ static const char *exported_to(const struct exporter *x)
     return text;
 }
 
+static void assert_last_was(struct exporter *x, bool exports, const char *machine)
+{
+    const char *name = arena_printf(&x->w->a, "%s:/nonexistent/root-exports", machine);
+    assert_int_equal(last_exports(x), exports);
+    assert_ptr_equal(virtual_of(x->w)->last_node, fake_find(virtual_of(x->w)->fake, name));
+}
+
 EXPORTER_TEST(test_machines_that_come_and_go_are_exported_to_as_the_inventory_says)
 {
     struct fake_site more, same, fewer;
@@ -235,12 +242,10 @@ EXPORTER_TEST(test_an_export_moves_with_its_rule)
     struct site_file_server_rule there = {.name = "*", .machine = "m01", .directory = "/srv"};
     USE(x, &after, &there, "m00", "m01");
     WAIT(w, commands(x) == 2);
-    assert_false(last_exports(x));
-    assert_ptr_equal(virtual_of(w)->last_node, machine(x));
+    assert_last_was(x, false, "m00");
     WAIT(w, commands(x) == 3);
     assert_string_equal(exported_to(x), "m00 m01 ");
-    assert_ptr_equal(virtual_of(w)->last_node,
-                     fake_find(virtual_of(w)->fake, "m01:/nonexistent/root-exports"));
+    assert_last_was(x, true, "m01");
     pass(w, 3600 * SECOND);
     assert_int_equal(commands(x), 3);
     delete (x);
@@ -259,6 +264,72 @@ EXPORTER_TEST(test_an_export_moves_away_from_a_machine_that_is_down)
     USE(x, &after, &there, "m00", "m01");
     WAIT(w, commands(x) == 2);
     assert_string_equal(exported_to(x), "m00 m01 ");
+    end(x);
+}
+
+/* The machine m00 is setting up the only file server: the command runs there. */
+static void set_up_another(struct exporter *x)
+{
+    delete (x);
+    x->id = add_file_server(x->w, "more", GUID);
+    WAIT(x->w, commands(x) == 3);
+    assert_last_was(x, true, "m00");
+    assert_int_equal(server_state(x->w, x->id), PROV_CREATING);
+}
+
+EXPORTER_TEST(test_an_export_moves_with_its_rule_while_it_is_set_up)
+{
+    struct fake_site after;
+    struct site_file_server_rule there = {.name = "*", .machine = "m01", .directory = "/srv"};
+    set_up_another(x);
+    USE(x, &after, &there, "m00", "m01");
+    WAIT(w, commands(x) == 4);
+    assert_last_was(x, false, "m00");
+    assert_int_equal(server_state(w, x->id), PROV_CREATING);
+    WAIT(w, server_state(w, x->id) == PROV_SUCCEEDED);
+    assert_last_was(x, true, "m01");
+    pass(w, 3600 * SECOND);
+    assert_int_equal(commands(x), 5);
+    end(x);
+}
+
+EXPORTER_TEST(test_an_export_that_moves_while_it_is_set_up_ends_at_both_places_with_its_row)
+{
+    struct fake_site after;
+    struct site_file_server_rule there = {.name = "*", .machine = "m01", .directory = "/srv"};
+    set_up_another(x);
+    USE(x, &after, &there, "m00", "m01");
+    delete_row(w, RES_FILE_SERVER, x->id);
+    WAIT(w, commands(x) == 4);
+    assert_last_was(x, false, "m00");
+    WAIT(w, server_state(w, x->id) == 0);
+    assert_last_was(x, false, "m01");
+    assert_int_equal(commands(x), 5);
+    end(x);
+}
+
+/* The deletion comes before the export for the other inventory has begun. */
+EXPORTER_TEST(test_what_is_to_be_exported_again_can_be_deleted_at_once)
+{
+    struct fake_site more;
+    pass(w, SECOND);
+    USE(x, &more, &x->rule, "m00", "m01", "m02");
+    delete (x);
+    assert_last_was(x, false, "m00");
+    assert_int_equal(commands(x), 2);
+    end(x);
+}
+
+EXPORTER_TEST(test_what_is_to_move_can_be_deleted_at_once)
+{
+    struct fake_site after;
+    struct site_file_server_rule there = {.name = "*", .machine = "m01", .directory = "/srv"};
+    pass(w, SECOND);
+    USE(x, &after, &there, "m00", "m01");
+    delete_row(w, RES_FILE_SERVER, x->id);
+    WAIT(w, commands(x) == 2);
+    assert_last_was(x, false, "m00");
+    WAIT(w, server_state(w, x->id) == 0);
     end(x);
 }
 
