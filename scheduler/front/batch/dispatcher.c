@@ -139,12 +139,17 @@ static int job_left(struct feeding *k, const struct batch_job *j, int most, int 
     return 0;
 }
 
+/* 1: the window is full, for jobs with a lower priority, too; 0: it may not be. */
 static int feed_job(struct feeding *k, const struct batch_job *j, struct err *e)
 {
     struct batch_task *tasks;
     size_t n;
     int room;
-    if (window_left(k, j->priority, &room, e) < 0 || job_left(k, j, room, &room, e) < 0)
+    if (window_left(k, j->priority, &room, e) < 0)
+        return -1;
+    if (room == 0)
+        return 1;
+    if (job_left(k, j, room, &room, e) < 0)
         return -1;
     if (room == 0)
         return 0;
@@ -376,12 +381,17 @@ static int feed_next(struct feeding *k, struct turns *t, struct err *e)
     return 0;
 }
 
+/* Returns like feed_job(). */
 static int feed_in_turn(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
 {
     struct turns t = {.jobs = arena_alloc(k->a, n * sizeof *t.jobs), .n = n};
     struct waiting w;
     int left, rc = 1;
-    if (window_left(k, jobs->priority, &left, e) < 0 || read_waiting(k, jobs->priority, &w, e) < 0)
+    if (window_left(k, jobs->priority, &left, e) < 0)
+        return -1;
+    if (left == 0)
+        return 1;
+    if (read_waiting(k, jobs->priority, &w, e) < 0)
         return -1;
     t.last = last_job(&w);
     for (size_t i = 0; i < n; i++) {
@@ -484,14 +494,15 @@ static int put_all_in_order(struct feeding *k, const struct batch_job *jobs, siz
     return some;
 }
 
+/* Returns like feed_job(). */
 static int feed_equals(struct feeding *k, const struct batch_job *jobs, size_t n, struct err *e)
 {
+    int rc = 0;
     if (k->job_order == BATCH_ORDER_NONE)
         return feed_in_turn(k, jobs, n, e);
-    for (size_t i = 0; i < n; i++)
-        if (feed_job(k, &jobs[i], e) < 0)
-            return -1;
-    return 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = feed_job(k, &jobs[i], e);
+    return rc;
 }
 
 /* Computes which tasks may get a run. A task that is larger, or that wants a dedicated node of a
@@ -526,10 +537,10 @@ static int feed_pool(struct storage *st, void *ctx, struct err *e)
     int rc = put_all_in_order(k, jobs, n, e);
     if (rc < 0 || (rc == 1 && list_jobs(k, &jobs, &n, e) < 0))
         return -1;
-    for (size_t i = 0; i < n; i += equals(&jobs[i], n - i))
-        if (feed_equals(k, &jobs[i], equals(&jobs[i], n - i), e) < 0)
-            return -1;
-    return 0;
+    rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i += equals(&jobs[i], n - i))
+        rc = feed_equals(k, &jobs[i], equals(&jobs[i], n - i), e);
+    return rc < 0 ? -1 : 0;
 }
 
 static void dispatcher_reconcile(void *ctx, int64_t pool_id)
