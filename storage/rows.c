@@ -317,6 +317,7 @@ static const struct st_column node_use_columns[] = {
     FROM_TEXT("n.name", node),
     FROM_INT("n.state", state, node_state),
     FROM_INT(SQL_NODE_LIVE, live, count),
+    FROM_BOOL(SQL_NODE_UNUSED, unused),
     FROM_TEXT("n.why", why),
     FROM_ID("n.machine_id", machine_id),
     FROM_TEXT("coalesce(c.name, bp.name)", pool),

@@ -207,6 +207,8 @@ struct node_use {
     const char *runs;
     enum node_state state;
     int live; /* how many live allocations */
+    /* no run that still has a row was ever given the node; not in st_node_uses_brief() */
+    bool unused;
     enum vm_priority vm_priority;
     const char *why;            /* why the node is unusable; NULL: it is usable */
     struct capacity has, taken; /* taken: by its allocations */

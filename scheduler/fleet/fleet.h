@@ -227,7 +227,7 @@ struct machine_use {
     const char *name, *reason; /* reason: why drained, or NULL */
     bool drained, in_inventory, troubled;
     bool leaves; /* the inventory has dropped it: its node leaves as soon as it is free */
-    /* it was drained by its health command when the node claimed it, and is so still */
+    /* it is drained by its health command, and no run could start since the node claimed it */
     bool unproved;
 };
 /* False: the machine does not exist. */

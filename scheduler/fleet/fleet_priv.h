@@ -30,7 +30,8 @@ struct machine {
     bool leaves;
     bool drained;
     /* a pool claimed it although its health command had failed, and no run has begun since: the
-     * command has not succeeded yet. Not known after a restart */
+     * command has not succeeded yet. If claims are read from rows: its health command has drained
+     * it, and no run was given its node */
     bool unproved;
     /* it is for dedicated pools, but low-priority pools may use it meanwhile */
     bool lends;
@@ -103,6 +104,7 @@ int machines_follow(struct fleet *fl, const struct site *site, struct err *e) MU
 WAKE_KIND(woken_inventory, "inventory", WAKE_NODES);
 #define THE_INVENTORY 1
 void inventory_reconcile(void *ctx, int64_t id);
+/* Takes the claims from rows, after the drains. */
 void machines_note_claims(struct fleet *fl, const struct node_use *uses, size_t n);
 void machines_free(struct fleet *fl);
 /* Replaces an owned text by a copy of `text`; NULL: by none. */

@@ -7,6 +7,10 @@
 -- $node_live
 (SELECT count(*) $live_of_node(n.id));
 
+-- A node n has no allocation, ended or not.
+-- $node_unused
+NOT EXISTS (SELECT 1 FROM allocation o WHERE o.node_id = n.id);
+
 -- A node n is idle and has a live allocation.
 -- $node_runs
 n.state = {NODE_IDLE} AND EXISTS (SELECT 1 $live_of_node(n.id));

@@ -167,12 +167,16 @@ void machine_claim(struct machine *m, int64_t node_id, int64_t pool_id)
 
 void machines_note_claims(struct fleet *fl, const struct node_use *uses, size_t n)
 {
-    for (size_t i = 0; i < fl->n_machines; i++)
+    for (size_t i = 0; i < fl->n_machines; i++) {
         machine_claim(fl->machines[i], 0, 0);
+        fl->machines[i]->unproved = false;
+    }
     for (size_t i = 0; i < n; i++) {
         struct machine *m = machine_find(fl, uses[i].machine_id);
-        if (m)
-            machine_claim(m, uses[i].node_id, uses[i].pool_id);
+        if (!m)
+            continue;
+        machine_claim(m, uses[i].node_id, uses[i].pool_id);
+        m->unproved = uses[i].unused && machine_drained_by_health(m);
     }
 }
 

@@ -469,6 +469,31 @@ MACHINES_TEST(test_a_well_machine_takes_the_place_of_a_sick_one_that_cannot_be_p
     WAIT(w, strcmp(machines_of(w, c), "m01 ") == 0 && counts(w, c).idle == 1);
 }
 
+MACHINES_TEST(test_a_well_machine_takes_the_place_of_a_sick_one_after_a_restart, 2)
+{
+    int64_t c = given_back_sick_beside_a_well_machine(f);
+    resize(w, c, 1);
+    WAIT(w, counts(w, c).idle == 1);
+    restart(w);
+    pass(w, 60 * SECOND);
+    assert_string_equal(machines_of(w, c), "m00 ");
+    undrain(w, "m01");
+    WAIT(w, strcmp(machines_of(w, c), "m01 ") == 0 && counts(w, c).idle == 1);
+}
+
+/* It may come back, and the node may keep files. */
+MACHINES_TEST(test_a_machine_that_had_a_job_before_it_was_sick_keeps_its_place_after_a_restart, 2)
+{
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    assert_ends(w, add_job(w, c, "j", JOB("fake run=10")), EXEC_SUCCEEDED);
+    f->group.health_command = "fake exit=1";
+    f->group.health_interval_s = 10;
+    WAIT(w, w->s->fleet->machines[0]->drained);
+    restart(w);
+    pass(w, 60 * SECOND);
+    assert_string_equal(machines_of(w, c), "m00 ");
+}
+
 MACHINES_TEST(test_a_drain_by_the_health_command_ends_with_the_command, 1)
 {
     int64_t c = given_back_sick(f);

@@ -129,9 +129,11 @@ DB_TEST(test_uses_of_nodes)
     assert_string_equal(uses[0].runs, "Train");
     assert_int_equal(uses[0].state, NODE_IDLE);
     assert_int_equal(uses[0].live, 1);
+    assert_false(uses[0].unused);
     assert_int_equal(uses[0].vm_priority, VM_DEDICATED);
     assert_null(uses[0].why);
     assert_int_equal(uses[1].node_id, local);
     assert_int_equal(uses[1].machine_id, 0);
     assert_null(uses[1].runs);
+    assert_true(uses[1].unused);
 }

@@ -151,12 +151,14 @@ static bool is_table_scan(const char *detail)
 }
 
 /* Ended allocations of a node are as many as the jobs that it ever ran: only what asks for those
- * that keep a directory, or for one in the past, goes over them. */
+ * that keep a directory, or for one in the past, goes over them. What shows the use of a node asks
+ * whether it has any, and reads the first. */
 static bool walks_ended(const char *name, const char *detail)
 {
     static const char *const allowed[] = {"ST_ALLOCATION_KEPT_DIRS", "ST_ALLOCATION_TRIM",
                                           "ST_ALLOCATION_MARK_KEPT", "ST_ALLOCATION_BEFORE",
-                                          "ST_NODE_REMOVE_ROW"};
+                                          "ST_NODE_REMOVE_ROW",      "ST_NODE_USES",
+                                          "ST_NODE_USES_AFTER",      "ST_NODE_USE_BY_ID"};
     return strstr(detail, "INDEX allocation_node ") && !AMONG(name, allowed);
 }
 
