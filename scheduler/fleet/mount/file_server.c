@@ -346,13 +346,15 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* Whether both have the same hosts, to which everything is exported, and the same rules. */
+/* Whether both have the same machines, to whose hosts everything is exported, and the same rules,
+ * which name machines. */
 static bool export_the_same(const struct site *a, const struct site *b)
 {
     if (!a || !b || a->n_machines != b->n_machines || a->n_file_servers != b->n_file_servers)
         return false;
     for (size_t i = 0; i < a->n_machines; i++)
-        if (!same_text(a->machines[i].host, b->machines[i].host))
+        if (!same_text(a->machines[i].host, b->machines[i].host) ||
+            !same_text(a->machines[i].name, b->machines[i].name))
             return false;
     for (size_t i = 0; i < a->n_file_servers; i++) {
         const struct site_file_server_rule *one = &a->file_servers[i], *other = &b->file_servers[i];

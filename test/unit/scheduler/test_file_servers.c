@@ -254,6 +254,25 @@ EXPORTER_TEST(test_an_export_moves_with_its_rule)
     end(x);
 }
 
+/* Two machines have exchanged their names; the hosts and their order are the same. */
+EXPORTER_TEST(test_an_export_follows_the_name_of_its_machine_to_another_host)
+{
+    struct fake_site after;
+    struct err e = {0};
+    pass(w, SECOND);
+    SITE(&after, "m01", "m00");
+    after.machines[0].host = "m00";
+    after.machines[1].host = "m01";
+    after.site.file_servers = &x->rule;
+    after.site.n_file_servers = 1;
+    ok(fleet_use_site(sched_fleet(w->s), &after.site, &e), &e);
+    w->site = &after.site;
+    WAIT(w, commands(x) == 2);
+    assert_last_was(x, true, "m01");
+    assert_string_equal(exported_to(x), "m00 m01 ");
+    end(x);
+}
+
 /* Nobody can end what a machine exports that cannot be reached; the new place serves all the same.
  */
 EXPORTER_TEST(test_an_export_moves_away_from_a_machine_that_is_down)
